@@ -187,10 +187,16 @@ static int tell(const struct arguments *arguments)
         return EXIT_UNREADABLE;
     }
     if (fflush(stdout) != 0) {
-        fprintf(stderr, "ptds probe: stdout: %s\n", strerror(errno));
+        if (errno != EPIPE) /* who reads a few lines of it has had enough */
+            fprintf(stderr, "ptds probe: stdout: %s\n", strerror(errno));
         return EXIT_UNREADABLE;
     }
     return answer_status(&probe_first(probe)->answer);
+}
+
+static void complain(const char *error)
+{
+    fprintf(stderr, "ptds probe: %s\n", error);
 }
 
 /* Everything that is begun here is ended here, whatever happens in between. */
@@ -209,13 +215,13 @@ static int probe_all(struct arguments *arguments)
     if (terminal)
         fprintf(stderr, "\r\033[K");
     if (!sound)
-        fprintf(stderr, "ptds probe: %s\n", error);
-    if (!outputs_end(&probe->outputs, error))
-        fprintf(stderr, "ptds probe: %s\n", error);
+        complain(error);
+    bool put_back = outputs_end(&probe->outputs, complain);
     int status = EXIT_USAGE;
     if (sound) {
         probe_conclude(probe);
         status = tell(arguments);
+        status = put_back ? status : EXIT_UNREADABLE; /* no answer makes good for a file that is not where it was */
     }
     child_signals_end();
     probe_end(probe);

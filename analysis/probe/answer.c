@@ -23,8 +23,11 @@ const char *const why_names[WHYS] = {
     [WHY_BARE_FAILS] = "bare-fails",
     [WHY_BARE_HANGS] = "bare-hangs",
     [WHY_TERMINAL] = "wants-the-terminal",
+    [WHY_LEAVES] = "leaves-processes",
     [WHY_NOT_COMPARABLE] = "output-not-comparable",
     [WHY_OBSERVE_TOO] = "differs-under-observe",
+    [WHY_TIME] = "looks-like-a-time",
+    [WHY_FAR] = "number-far-from-bare",
     [WHY_NO_CUDA] = "no-cuda-call",
     [WHY_NOT_IN_FORCE] = "policy-not-in-force",
     [WHY_INTERRUPTED] = "interrupted",
@@ -41,7 +44,7 @@ static enum why of_bare(const struct facts *bare)
     if (bare->runs == 0 && bare->ending.end != END_NOT_STARTED)
         return WHY_INTERRUPTED;
     switch (bare->ending.end) {
-    case END_EXITED: return bare->ending.code == 0 ? WHYS : WHY_BARE_FAILS;
+    case END_EXITED: return bare->ending.code != 0 ? WHY_BARE_FAILS : bare->leaves != 0 ? WHY_LEAVES : WHYS;
     case END_SIGNALLED: return WHY_BARE_FAILS;
     case END_TIMED_OUT: return WHY_BARE_HANGS;
     case END_TERMINAL: return WHY_TERMINAL;
@@ -50,20 +53,51 @@ static enum why of_bare(const struct facts *bare)
     }
 }
 
+/* Other times are no reason for another result. */
+static bool differs_so(const struct facts *facts, const struct facts *policy)
+{
+    return facts->thing != NULL && (!facts->difference.like_time || policy->difference.like_time);
+}
+
+/* What observe or none did to the program, which change no order, another policy need not have done. */
+const struct facts *answer_too(const struct evidence *evidence)
+{
+    const struct facts *unmoved[] = {evidence->observe, evidence->none};
+    for (unsigned i = 0; i < sizeof unmoved / sizeof unmoved[0]; i++)
+        if (evidence->policy->ended_unlike ? unmoved[i]->ended_unlike : differs_so(unmoved[i], evidence->policy))
+            return unmoved[i];
+    return NULL;
+}
+
 static struct answer ended_otherwise(const struct evidence *evidence)
 {
     if (evidence->policy->ending.end == END_NOT_STARTED)
         return say(WORD_CANNOT_TELL, WHY_NOT_STARTED);
+    if (answer_too(evidence) != NULL)
+        return say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO);
     return say(WORD_DO_NOT, evidence->policy->ending.end == END_TIMED_OUT ? WHY_HANGS : WHY_ENDING);
 }
 
-/* What observe did to the program, which changes no order, another policy need not have done. One bare run teaches nothing
- * of what varies by itself. */
+/* A number that is another one than bare's by more than the whole process's time may be, where that is the same. */
+static bool is_no_time(const struct evidence *evidence, double ns)
+{
+    const struct times *bare = &evidence->bare->times, *policy = &evidence->policy->times;
+    enum pace cuda = times_pace(&evidence->none->cuda, &evidence->policy->cuda);
+    return times_pace(bare, policy) == PACE_SAME && (cuda == PACE_SAME || cuda == PACE_UNKNOWN) &&
+           ns > (double)times_noise(bare, policy);
+}
+
+/* One bare run teaches nothing of what varies by itself. */
 static struct answer differs(const struct evidence *evidence)
 {
+    const struct difference *difference = &evidence->policy->difference;
     if (evidence->bare_runs < 2)
         return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
-    return evidence->observe->thing != NULL ? say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO) : say(WORD_DO_NOT, WHY_OUTPUT);
+    if (answer_too(evidence) != NULL)
+        return say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO);
+    if (difference->like_time && !is_no_time(evidence, difference->time_ns))
+        return say(WORD_CANNOT_TELL, WHY_TIME);
+    return say(WORD_DO_NOT, WHY_OUTPUT);
 }
 
 /* The record of this policy's own run proves what the output of few runs does not show. */
@@ -104,6 +138,8 @@ static struct answer decide(const struct evidence *evidence)
         return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
     if (!evidence->interrupted && evidence->observed->processes == 0)
         return say(WORD_CANNOT_TELL, evidence->said != NULL ? WHY_NOT_IN_FORCE : WHY_NO_CUDA);
+    if (evidence->policy->leaves != 0)
+        return say(WORD_CANNOT_TELL, WHY_LEAVES);
     if (evidence->policy->thing != NULL)
         return differs(evidence);
     if (is_proven_wrong(evidence))
@@ -114,6 +150,8 @@ static struct answer decide(const struct evidence *evidence)
         return say(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE);
     if (evidence->own->processes == 0)
         return say(WORD_CANNOT_TELL, WHY_NOT_IN_FORCE);
+    if (evidence->policy->far_thing != NULL && is_no_time(evidence, evidence->policy->far.far_ns))
+        return say(WORD_CANNOT_TELL, WHY_FAR);
     return of_times(evidence);
 }
 

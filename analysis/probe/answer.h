@@ -23,20 +23,25 @@ struct facts {
     struct ending ending; /* the first that is not bare's; if there is none, the first */
     bool ended_unlike;
     unsigned ended_round;
+    unsigned leaves;              /* runs that left processes in the background */
     const char *thing;            /* what differs: "standard output", a file's name; NULL: nothing */
     struct difference difference; /* the first of them */
     bool by_command;              /* --compare said so, not a line */
     struct difference outside;    /* of the first run with numbers left out that lie far from bare's */
     const char *outside_thing;
-    unsigned round;     /* where */
-    struct times times; /* of the rounds that count */
-    struct times cuda;  /* of them, of the CUDA work; counts none where that is not known */
-    uint64_t limit_ns;  /* END_TIMED_OUT */
+    struct difference
+        far; /* of the rounds that count, the one whose numbers left out lie farthest from all that moves nothing */
+    const char *far_thing; /* NULL: none do */
+    unsigned round;        /* where */
+    struct times times;    /* of the rounds that count */
+    struct times cuda;     /* of them, of the CUDA work; counts none where that is not known */
+    uint64_t limit_ns;     /* END_TIMED_OUT */
 };
 
 /* What could be compared at all, learnt from the bare runs. */
 struct comparable {
     bool nothing_printed; /* only the exit status could be compared */
+    bool no_number;       /* what is printed has numbers, and all of them vary */
     const char *thing;    /* what should have been compared and could not; NULL: all could */
     enum varies varies;
     size_t line;
@@ -84,8 +89,11 @@ enum why {
     WHY_BARE_FAILS,
     WHY_BARE_HANGS,
     WHY_TERMINAL,
+    WHY_LEAVES, /* processes in the background, whose work nobody has seen */
     WHY_NOT_COMPARABLE,
-    WHY_OBSERVE_TOO, /* under observe, which moves nothing, output differs as well */
+    WHY_OBSERVE_TOO, /* under observe or none, which move nothing, output or the ending differs as well */
+    WHY_TIME,        /* what differs has a unit of time */
+    WHY_FAR,         /* what varies by itself lies far from where it did, and is no time */
     WHY_NO_CUDA,
     WHY_NOT_IN_FORCE,
     WHY_INTERRUPTED,
@@ -106,6 +114,9 @@ struct answer {
 };
 
 struct answer answer_of(const struct evidence *evidence);
+
+/* Of the variants that move nothing, one that differs from bare in what the policy differs in; NULL: none does. */
+const struct facts *answer_too(const struct evidence *evidence);
 
 /* Right, or slower: not where something else is wrong. */
 bool answer_tells_times(const struct answer *answer);

@@ -98,7 +98,7 @@ static void add_times(struct line *line, const struct answer *answer, const stru
 static void add_right(struct line *line, const struct evidence *evidence)
 {
     line_add(line, "right under %s%s; ", evidence->policy->name,
-             evidence->comparable.nothing_printed ? ", by its exit status alone" : "");
+             evidence->comparable.nothing_printed || evidence->comparable.no_number ? ", by its exit status alone" : "");
 }
 
 static void add_no_gain(struct line *line, const struct evidence *evidence)
@@ -125,7 +125,9 @@ static void add_difference(struct line *line, const struct facts *facts)
     if (strcmp(facts->thing, "standard output") != 0)
         line_add(&of, " of %.60s", facts->thing);
     line_add(line, "output differs in %u of %u rounds, because ", facts->unlike, facts->runs);
-    if (facts->by_command)
+    if (difference->absent)
+        line_add(line, "%.60s was %s", facts->thing, difference->other_ends ? "not written" : "written, by bare not");
+    else if (facts->by_command)
         line_add(line, "--compare says so%s", of.text);
     else if (difference->line == 0)
         line_add(line, "byte %llu%s is not the same", (unsigned long long)difference->offset, of.text);
@@ -163,6 +165,7 @@ static void add_not_comparable(struct line *line, const struct comparable *compa
         [VARIES_LINES] = "varies in its number of lines",
         [VARIES_TOKENS] = "varies in its number of words",
         [VARIES_WORDS] = "varies in more than numbers",
+        [VARIES_HASHES] = "varies in a hexadecimal number, which is no time,",
     };
     if (comparable->broken) {
         line_add(line, "--compare %s", ending_words(comparable->ending, 0).text);
@@ -181,6 +184,42 @@ static void add_not_comparable(struct line *line, const struct comparable *compa
     }
 }
 
+static void add_bare_ending(struct line *line, const struct facts *bare)
+{
+    line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text);
+    if (bare->unlike < bare->runs)
+        line_add(line, " in %u of %u runs", bare->unlike, bare->runs);
+}
+
+static void add_too(struct line *line, const struct evidence *evidence)
+{
+    const struct facts *policy = evidence->policy, *too = answer_too(evidence);
+    if (!policy->ended_unlike)
+        line_add(line, "%s differs under %s, but under %s, too, which moves nothing", policy->thing, policy->name,
+                 too->name);
+    else
+        line_add(line, "it %s under %s, but it %s under %s, too, which moves nothing",
+                 ending_words(policy->ending, policy->limit_ns).text, policy->name,
+                 ending_words(too->ending, too->limit_ns).text, too->name);
+}
+
+static void add_leaves(struct line *line, const struct evidence *evidence)
+{
+    if (evidence->bare->leaves != 0)
+        line_add(line, "the bare program itself");
+    else
+        line_add(line, "under %s the program", evidence->policy->name);
+    line_add(line, " leaves processes behind, which were there %s after its end: give a command that waits for them",
+             text_ns(CHILD_REST_NS).text);
+}
+
+static void add_time(struct line *line, const struct facts *policy)
+{
+    const struct difference *difference = &policy->difference;
+    line_add(line, "line %zu of %.60s looks like a time (\"%.*s\", bare \"%.*s\"): give --compare CMD", difference->line,
+             policy->thing, LINE_TEXT, difference->other, LINE_TEXT, difference->bare);
+}
+
 static void add_cannot_tell(struct line *line, const struct answer *answer, const struct evidence *evidence)
 {
     const struct facts *bare = evidence->bare, *policy = evidence->policy;
@@ -194,11 +233,16 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
         /* FALLTHROUGH */
     case WHY_BARE_FAILS:
     case WHY_BARE_HANGS:
-    case WHY_TERMINAL: line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text); break;
-    case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
-    case WHY_OBSERVE_TOO:
-        line_add(line, "%s differs under %s, but under observe, too, which moves nothing", policy->thing, policy->name);
+    case WHY_TERMINAL: add_bare_ending(line, bare); break;
+    case WHY_LEAVES: add_leaves(line, evidence); break;
+    case WHY_TIME: add_time(line, policy); break;
+    case WHY_FAR:
+        line_add(line,
+                 "line %zu of %.60s has a number far from bare's, and the pace is the same: \"%s\"; give --compare CMD",
+                 policy->far.far_line, policy->far_thing, policy->far.far_text);
         break;
+    case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
+    case WHY_OBSERVE_TOO: add_too(line, evidence); break;
     case WHY_NO_CUDA:
         line_add(line, "no CUDA call was seen: the program makes none, or a preloaded library does not reach it");
         break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Starts the program in a process group of its own and waits for it. Called by rounds.c, compare.c. Must leave no process
- * of a run that it ended, and must not change what a program sees but for LD_PRELOAD and the shim's variables.
+ * of a group that it ended, and must not change what a program sees but for LD_PRELOAD and the shim's variables.
  */
 #include "analysis/probe/child.h"
 
@@ -10,18 +10,24 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "analysis/probe/environment.h"
 
-static const uint64_t TICK_NS = 200000000, GRACE_NS = 2000000000;
+static const uint64_t TICK_NS = 200000000, LOOK_NS = 20000000, GRACE_NS = 2000000000;
 
 static struct {
     sigset_t before, waited;
     bool interrupted;
 } signals;
+
+/* All that would end the probe by themselves, and are sent by people, schedulers and limits. */
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                                     SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGXFSZ, SIGPIPE};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 
 void child_signals_begin(void)
 {
@@ -29,11 +35,11 @@ void child_signals_begin(void)
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&signals.waited);
     sigaddset(&signals.waited, SIGCHLD);
-    sigaddset(&signals.waited, SIGINT);
-    sigaddset(&signals.waited, SIGTERM);
-    sigaddset(&signals.waited, SIGHUP);
+    for (unsigned i = 0; i < ENDING_SIGNALS; i++)
+        sigaddset(&signals.waited, ending_signals[i]);
     sigprocmask(SIG_BLOCK, &signals.waited, &signals.before);
     signals.interrupted = false;
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* whose parent has ended is a child of ours then, and its end is seen */
 }
 
 void child_signals_forget(void)
@@ -56,16 +62,16 @@ static void wait_for_signal(uint64_t ns)
 {
     struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     int got = sigtimedwait(&signals.waited, NULL, &limit);
-    if (got == SIGINT || got == SIGTERM || got == SIGHUP)
+    if (got > 0 && got != SIGCHLD)
         signals.interrupted = true;
 }
 
 bool child_interrupted(void)
 {
     sigset_t pending;
-    if (sigpending(&pending) == 0 &&
-        (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1))
-        signals.interrupted = true;
+    bool known = sigpending(&pending) == 0;
+    for (unsigned i = 0; known && i < ENDING_SIGNALS; i++)
+        signals.interrupted |= sigismember(&pending, ending_signals[i]) == 1;
     return signals.interrupted;
 }
 
@@ -130,16 +136,56 @@ static int start(const struct child *child, pid_t *pid)
     return forked != 0 ? forked : why;
 }
 
+/* Those that have ended are taken off. */
+static bool group_lives(pid_t pid)
+{
+    while (waitpid(-pid, NULL, WNOHANG) > 0)
+        ;
+    return kill(-pid, 0) == 0;
+}
+
 /* The whole group: first asked, then killed. */
 static void end_group(pid_t pid)
 {
     uint64_t began = child_now();
     kill(-pid, SIGTERM);
     kill(-pid, SIGCONT);
-    while (waitpid(pid, NULL, WNOHANG) == 0 && child_now() - began < GRACE_NS)
-        wait_for_signal(TICK_NS / 10);
+    while (group_lives(pid) && child_now() - began < GRACE_NS)
+        wait_for_signal(LOOK_NS);
     kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0); /* fails where it was waited for above */
+}
+
+/* Whether a process that an earlier program began is there; those that have ended are taken off. Not while one runs, whose
+ * ending would be taken off, too. */
+static bool has_others(void)
+{
+    pid_t got;
+    while ((got = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return got == 0;
+}
+
+/* After the program's end. Processes of its group, or daemons that have left it; where there was a daemon before, nobody
+ * knows whose it is. */
+static bool leaves_any(pid_t pid, bool had_others)
+{
+    bool others = has_others();
+    return kill(-pid, 0) == 0 || (others && !had_others);
+}
+
+/* Gives what goes on in the background a while to end. True: it is left all the same, and the group is ended. */
+static bool wait_for_rest(pid_t pid, bool had_others)
+{
+    uint64_t began = child_now();
+    while (leaves_any(pid, had_others)) {
+        if (child_now() - began > CHILD_REST_NS || child_interrupted()) {
+            end_group(pid);
+            return true;
+        }
+        wait_for_signal(LOOK_NS);
+    }
+    return false;
 }
 
 static struct ending ending_of(int status)
@@ -154,9 +200,20 @@ static bool wants_terminal(int status)
     return WIFSTOPPED(status) && (WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU);
 }
 
+/* What goes on after the program's end is a part of it, as long as it is waited for. */
+static struct ran ended(pid_t pid, int status, uint64_t began, bool had_others)
+{
+    bool leaves = wait_for_rest(pid, had_others);
+    uint64_t passed = child_now() - began;
+    if (leaves && child_interrupted())
+        return (struct ran){{END_INTERRUPTED, 0}, passed, false};
+    return (struct ran){ending_of(status), passed, leaves};
+}
+
 struct ran child_run(const struct child *child)
 {
     pid_t pid = -1;
+    bool had_others = has_others();
     uint64_t began = child_now(), passed = 0;
     int status = 0, failed = start(child, &pid);
     if (failed != 0)
@@ -169,10 +226,10 @@ struct ran child_run(const struct child *child)
                        : got == pid && wants_terminal(status)             ? END_TERMINAL
                                                                           : END_NONE;
         if (got == pid && !WIFSTOPPED(status))
-            return (struct ran){ending_of(status), passed};
+            return ended(pid, status, began, had_others);
         if (end != END_NONE) {
             end_group(pid);
-            return (struct ran){{end, 0}, passed};
+            return (struct ran){{end, 0}, passed, false};
         }
         if (child->tick != NULL)
             child->tick(child->data, passed);

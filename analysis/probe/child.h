@@ -43,19 +43,25 @@ struct child {
     void *data;
 };
 
+/* How long what a program leaves in the background may take to end. */
+enum { CHILD_REST_NS = 1000000000 };
+
 struct ran {
     struct ending ending;
     uint64_t ns;
+    bool leaves; /* processes that were there so long after its end; those of its group are ended */
 };
 
-/* From here on SIGINT, SIGTERM and SIGHUP are waited for by child_run, and do nothing else. */
+/* From here on SIGINT, SIGTERM, SIGQUIT and all others that would end the probe are waited for by child_run, and do nothing
+ * else. */
 void child_signals_begin(void);
 void child_signals_end(void);
 /* Whether one of them came, since the beginning or since they were forgotten. */
 bool child_interrupted(void);
 void child_signals_forget(void);
 
-/* Runs it to its end, or to the limit's or the probe's; what it started is ended with it in these two cases. */
+/* Runs it to its end and that of what it leaves in the background, or to the limit's or the probe's; what it started is
+ * ended with it in these two cases. */
 struct ran child_run(const struct child *child);
 
 uint64_t child_now(void); /* CLOCK_MONOTONIC, ns */

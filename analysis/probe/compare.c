@@ -25,11 +25,19 @@ bool probe_by_command(const struct probe *probe, size_t thing)
     return probe->command != NULL && (probe->outputs.count != 0 ? thing >= THING_FILES : thing == THING_OUT);
 }
 
+/* The bare run that others are held against. */
+static unsigned reference(const struct probe *probe, size_t thing)
+{
+    const struct variant *bare = &probe->variants[VARIANT_BARE];
+    return probe->learnt[thing].first_apart ? bare->runs.items[1].round : 0;
+}
+
 static void cannot_compare(struct probe *probe, size_t thing, struct comparable why)
 {
     if (probe->comparable.thing != NULL)
         return;
     why.nothing_printed = probe->comparable.nothing_printed;
+    why.no_number = probe->comparable.no_number;
     why.thing = probe_thing_name(probe, thing);
     probe->comparable = why;
 }
@@ -45,10 +53,10 @@ static struct ending ask_command(const struct probe *probe, const char *bare, co
 }
 
 /* Whether the user's command calls a run's file the same as bare's. A command that cannot say so settles nothing. */
-static bool same_by_command(struct probe *probe, size_t variant, unsigned round, size_t thing)
+static bool same_by_command(struct probe *probe, unsigned bare_round, size_t variant, unsigned round, size_t thing)
 {
     enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-    struct path bare = folder_thing(&probe->folder, probe->variants[VARIANT_BARE].name, 0, thing);
+    struct path bare = folder_thing(&probe->folder, probe->variants[VARIANT_BARE].name, bare_round, thing);
     struct path other = folder_thing(&probe->folder, probe->variants[variant].name, round, thing);
     struct ending ending = ask_command(probe, bare.text, other.text);
     if (ending.end == END_EXITED && ending.code < NOT_EXECUTABLE)
@@ -64,16 +72,17 @@ static bool same_by_command(struct probe *probe, size_t variant, unsigned round,
 
 /* The things that answer for the program's results: where any of them cannot be compared, nobody can tell. stderr does not
  * where there is something else to compare. */
-static bool answers(const struct probe *probe, size_t thing, bool out_is_empty)
+static bool answers(const struct probe *probe, size_t thing)
 {
     if (probe->command != NULL)
         return false; /* it is asked about those */
     if (probe->outputs.count != 0)
         return thing >= THING_FILES;
-    return thing == THING_OUT || out_is_empty;
+    return thing == THING_OUT || probe->learnt[THING_OUT].empty;
 }
 
-static void learn_thing(struct probe *probe, size_t thing, bool *empty, bool *missing)
+/* missing: of a file, how many bare runs did not write it. What some write and some do not varies by itself. */
+static void learn_thing(struct probe *probe, size_t thing, size_t *missing)
 {
     const struct variant *bare = &probe->variants[VARIANT_BARE];
     struct view *views = calloc(bare->runs.count + 1, sizeof *views);
@@ -82,10 +91,11 @@ static void learn_thing(struct probe *probe, size_t thing, bool *empty, bool *mi
         for (size_t i = 0; i < bare->runs.count; i++) {
             views[i] = view_of(probe, VARIANT_BARE, bare->runs.items[i].round, thing);
             texts[i] = views[i].bytes;
-            *missing |= !views[i].there;
-            *empty &= texts[i].size == 0;
+            *missing += !views[i].there;
         }
-        learn(&probe->learnt[thing], texts, bare->runs.count);
+        learn_but_first(&probe->learnt[thing], texts, bare->runs.count);
+        if (thing >= THING_FILES && *missing != 0 && *missing != bare->runs.count)
+            probe->learnt[thing].varies = VARIES_BYTES;
         for (size_t i = 0; i < bare->runs.count; i++)
             view_close(&views[i]);
     }
@@ -94,78 +104,177 @@ static void learn_thing(struct probe *probe, size_t thing, bool *empty, bool *mi
     free(texts);
 }
 
-static void learn_by_command(struct probe *probe, size_t thing)
+/* Whether the command calls all bare runs that come after one the same as that one. */
+static bool agree_by_command(struct probe *probe, size_t thing, size_t from)
 {
     const struct variant *bare = &probe->variants[VARIANT_BARE];
+    const struct learnt *learnt = &probe->learnt[thing];
+    bool same = true;
+    for (size_t i = from + 1; i < bare->runs.count && same && learnt->varies == VARIES_NOT; i++)
+        same = same_by_command(probe, bare->runs.items[from].round, VARIANT_BARE, bare->runs.items[i].round, thing);
+    return same;
+}
+
+static void learn_by_command(struct probe *probe, size_t thing)
+{
     struct learnt *learnt = &probe->learnt[thing];
     learnt->varies = VARIES_NOT; /* that is the command's to say */
+    learnt->first_apart = false;
     learnt->list.count = 0;
-    for (size_t i = 1; i < bare->runs.count && learnt->varies == VARIES_NOT; i++)
-        if (!same_by_command(probe, VARIANT_BARE, bare->runs.items[i].round, thing)) {
-            learnt->varies = VARIES_BYTES;
-            cannot_compare(probe, thing, (struct comparable){.by_command = true});
+    if (agree_by_command(probe, thing, 0))
+        return;
+    learnt->first_apart = probe->variants[VARIANT_BARE].runs.count > 2 && agree_by_command(probe, thing, 1);
+    learnt->first_varies = VARIES_BYTES;
+    if (learnt->first_apart)
+        return;
+    learnt->varies = VARIES_BYTES;
+    cannot_compare(probe, thing, (struct comparable){.by_command = true});
+}
+
+/* What moves nothing teaches, too, how far a number goes that varies by itself. */
+static void learn_unmoved(struct probe *probe, size_t thing)
+{
+    struct learnt *learnt = &probe->learnt[thing];
+    if (learnt->varies != VARIES_NOT || learnt->list.count == 0)
+        return;
+    struct view bare = view_of(probe, VARIANT_BARE, reference(probe, thing), thing);
+    for (size_t variant = VARIANT_NONE; variant <= VARIANT_OBSERVE; variant++)
+        for (size_t i = 0; i < probe->variants[variant].runs.count; i++) {
+            struct view other = view_of(probe, variant, probe->variants[variant].runs.items[i].round, thing);
+            learn_range(learnt, bare.bytes, other.bytes);
+            view_close(&other);
         }
+    view_close(&bare);
 }
 
 static void learn_all(struct probe *probe)
 {
-    bool out_is_empty = true, nothing = true;
+    bool nothing = true;
+    size_t left_out = 0, kept = 0;
     for (size_t thing = 0; thing < probe_things(probe); thing++) {
         struct learnt *learnt = &probe->learnt[thing];
-        bool empty = true, missing = false;
-        learn_thing(probe, thing, &empty, &missing);
-        if (thing == THING_OUT)
-            out_is_empty = empty;
-        nothing &= empty;
-        if (thing >= THING_FILES && missing)
+        size_t missing = 0;
+        learn_thing(probe, thing, &missing);
+        nothing &= learnt->empty;
+        if (thing >= THING_FILES && missing != 0)
             cannot_compare(probe, thing, (struct comparable){.missing = true});
         else if (probe_by_command(probe, thing))
             learn_by_command(probe, thing);
-        else if (learnt->varies != VARIES_NOT && answers(probe, thing, out_is_empty))
+        else if (learnt->varies != VARIES_NOT && answers(probe, thing))
             cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
+        if (answers(probe, thing)) {
+            left_out += learnt->list.count;
+            kept += learnt->list.count != 0 ? learnt->kept : !learnt->empty; /* byte for byte */
+        }
+        learn_unmoved(probe, thing);
     }
     probe->comparable.nothing_printed = nothing;
+    probe->comparable.no_number = left_out != 0 && kept == 0;
 }
 
-static struct difference differ_at(struct probe *probe, size_t variant, unsigned round, size_t thing, bool *by_command)
+/* A run that differs from the later bare ones as the first bare one did has shown nothing but what bare did, too. */
+static bool like_first(struct probe *probe, size_t thing, struct bytes other, size_t variant, unsigned round)
 {
+    if (!probe->learnt[thing].first_apart)
+        return false;
+    if (probe_by_command(probe, thing))
+        return same_by_command(probe, 0, variant, round, thing);
+    struct view first = view_of(probe, VARIANT_BARE, 0, thing);
+    bool same = alike(first.bytes, other);
+    view_close(&first);
+    return same;
+}
+
+/* By itself, as is known now: what the first run printed comes again. */
+static void it_varies(struct probe *probe, size_t thing)
+{
+    struct learnt *learnt = &probe->learnt[thing];
+    bool by_command = probe_by_command(probe, thing);
+    learnt->varies = learnt->first_varies;
+    learnt->line = learnt->first_line;
+    if (by_command || answers(probe, thing))
+        cannot_compare(probe, thing,
+                       (struct comparable){.varies = learnt->varies, .line = learnt->line, .by_command = by_command});
+}
+
+static struct difference compare_views(struct probe *probe, size_t variant, unsigned round, size_t thing,
+                                       const struct view *bare, const struct view *other)
+{
+    const unsigned held_against = reference(probe, thing);
+    if (thing >= THING_FILES && bare->there != other->there) /* an empty file is one, too */
+        return (struct difference){.differs = true, .absent = true, .bare_ends = !bare->there, .other_ends = !other->there};
+    if (probe_by_command(probe, thing))
+        return (struct difference){.differs = !same_by_command(probe, held_against, variant, round, thing)};
+    return differ(&probe->learnt[thing], bare->bytes, other->bytes);
+}
+
+static struct difference differ_at(struct probe *probe, size_t variant, unsigned round, size_t thing)
+{
+    const struct learnt *learnt = &probe->learnt[thing];
     struct difference out = {0};
-    *by_command = probe_by_command(probe, thing);
-    if (probe->learnt[thing].varies != VARIES_NOT)
+    if (learnt->varies != VARIES_NOT)
         return out;
-    if (*by_command) {
-        out.differs = !same_by_command(probe, variant, round, thing);
-        return out;
+    struct view bare = view_of(probe, VARIANT_BARE, reference(probe, thing), thing);
+    struct view other = view_of(probe, variant, round, thing);
+    out = compare_views(probe, variant, round, thing, &bare, &other);
+    if (out.differs && !out.absent && like_first(probe, thing, other.bytes, variant, round)) {
+        out = (struct difference){0};
+        it_varies(probe, thing);
     }
-    struct view bare = view_of(probe, VARIANT_BARE, 0, thing), other = view_of(probe, variant, round, thing);
-    out = differ(&probe->learnt[thing], bare.bytes, other.bytes);
     view_close(&bare);
     view_close(&other);
     return out;
+}
+
+/* For times: neither the warm-up, nor what was run alone later. */
+static bool counts(const struct probe *probe, const struct run *run)
+{
+    return run->round != 0 && run->round <= probe->rounds;
+}
+
+static void note_outside(const struct probe *probe, struct facts *facts, const struct difference *found, size_t thing,
+                         const struct run *run)
+{
+    if (found->outside != 0 && facts->outside.outside == 0) {
+        facts->outside = *found;
+        facts->outside_thing = probe_thing_name(probe, thing);
+    }
+    if (counts(probe, run) && found->far_ns > facts->far.far_ns) {
+        facts->far = *found;
+        facts->far_thing = probe_thing_name(probe, thing);
+    }
+}
+
+/* The first one; but of times that differ the farthest, and anything else rather than these. */
+static bool tells_more(const struct facts *than, const struct difference *found)
+{
+    const struct difference *known = &than->difference;
+    return than->thing == NULL || (known->like_time && (!found->like_time || found->time_ns > known->time_ns));
 }
 
 /* True: this run is like the bare ones. */
 static bool compare_run(struct probe *probe, size_t at, const struct run *run)
 {
     struct facts *facts = &probe->variants[at].facts;
+    bool same = true;
     for (size_t thing = 0; thing < probe_things(probe); thing++) {
-        bool by_command;
-        struct difference difference = differ_at(probe, at, run->round, thing, &by_command);
-        if (difference.outside != 0 && facts->outside.outside == 0) {
-            facts->outside = difference;
-            facts->outside_thing = probe_thing_name(probe, thing);
-        }
+        struct difference difference = differ_at(probe, at, run->round, thing);
+        note_outside(probe, facts, &difference, thing, run);
         if (!difference.differs)
             continue;
-        if (facts->thing == NULL) {
+        if (!counts(probe, run))
+            difference.time_ns = 0; /* a run that is recorded takes its time */
+        if (tells_more(facts, &difference)) {
             facts->thing = probe_thing_name(probe, thing);
             facts->difference = difference;
-            facts->by_command = by_command;
+            facts->by_command = probe_by_command(probe, thing) && !difference.absent;
             facts->round = run->round;
         }
-        return false;
+        same = false;
+        if (!difference.like_time)
+            break;
     }
-    return true;
+    return same;
 }
 
 static bool ended_well(const struct run *run)
@@ -176,7 +285,7 @@ static bool ended_well(const struct run *run)
 bool probe_differs(const struct probe *probe)
 {
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
-        if (probe->variants[i].facts.thing != NULL && !probe->variants[i].facts.ended_unlike)
+        if (probe->variants[i].facts.thing != NULL || probe->variants[i].facts.ended_unlike)
             return true;
     return false;
 }
@@ -193,16 +302,11 @@ static void compare_variant(struct probe *probe, size_t at)
             facts->ended_round = run->round;
         }
         facts->ended_unlike |= !well;
+        facts->leaves += run->leaves;
         bool looked_at = at != VARIANT_BARE && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
         bool alike = !looked_at || compare_run(probe, at, run);
         facts->unlike += !well || !alike;
     }
-}
-
-/* For times: neither the warm-up, nor what was run alone later. */
-static bool counts(const struct probe *probe, const struct run *run)
-{
-    return run->round != 0 && run->round <= probe->rounds;
 }
 
 static void take_times(struct probe *probe, struct variant *variant)

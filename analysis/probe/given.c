@@ -15,19 +15,18 @@
 
 enum { LOOK_MS = 200, SILENT_LOOKS = 5 };
 
-/* More to read, or the end. False: a signal came. */
+/* More to read, or the end. False: a signal came, which is asked before each read: input may never pause, nor end. */
 static bool wait_for_more(void (*waiting)(void), unsigned *looks)
 {
     struct pollfd file = {.fd = STDIN_FILENO, .events = POLLIN};
-    while (poll(&file, 1, LOOK_MS) == 0) {
-        if (child_interrupted()) {
-            errno = EINTR;
-            return false;
-        }
+    while (!child_interrupted()) {
+        if (poll(&file, 1, LOOK_MS) != 0)
+            return true;
         if (++*looks == SILENT_LOOKS && waiting != NULL)
             waiting();
     }
-    return true;
+    errno = EINTR;
+    return false;
 }
 
 static bool save(int to, void (*waiting)(void))

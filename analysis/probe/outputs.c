@@ -136,11 +136,15 @@ static bool put_back(struct output *output, char *error)
     return true;
 }
 
-bool outputs_end(struct outputs *outputs, char *error)
+bool outputs_end(struct outputs *outputs, void (*complain)(const char *error))
 {
+    char error[OUTPUTS_ERROR_SIZE];
     bool sound = true;
     for (size_t i = 0; outputs->begun && i < outputs->count; i++)
-        sound &= put_back(&outputs->items[i], error);
+        if (!put_back(&outputs->items[i], error)) {
+            complain(error);
+            sound = false;
+        }
     outputs->begun = false;
     return sound;
 }

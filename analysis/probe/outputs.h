@@ -35,9 +35,9 @@ bool outputs_restore(const struct outputs *outputs, char *error);
 /* After a run: what it wrote becomes this run's thing in the folder. False with a message. */
 bool outputs_take(const struct outputs *outputs, const struct folder *folder, const char *variant, unsigned round,
                   char *error);
-/* The very files that were there are back; what was not there is gone. False with a message for each that failed, which
- * names where the file is. */
-bool outputs_end(struct outputs *outputs, char *error);
+/* The very files that were there are back; what was not there is gone. False: some are not, and `complain` got a message
+ * for each of these, which names where the file is. */
+bool outputs_end(struct outputs *outputs, void (*complain)(const char *error));
 
 #ifdef __cplusplus
 }

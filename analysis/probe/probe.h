@@ -26,6 +26,7 @@ enum {
 struct run {
     unsigned round; /* 0 warms up, is recorded, and does not count for times */
     struct ending ending;
+    bool leaves; /* processes in the background: what it did is not known whole */
     uint64_t ns;
     uint64_t cuda_ns; /* of that, from the first launch or copy to the last call's return; 0: not known */
 };
@@ -73,7 +74,7 @@ struct probe {
     bool interrupted, out_of_memory;
     bool extended;                            /* there were more rounds than asked for */
     unsigned done;                            /* rounds that count and are whole */
-    unsigned controls;                        /* bare runs more, because output differed */
+    unsigned controls;                        /* bare runs more, because output or endings differed */
     struct line last_words[PROBE_LAST_WORDS]; /* of a bare run that failed: the end of its stderr */
 };
 
@@ -84,8 +85,8 @@ bool probe_add(struct probe *probe, const char *policy, bool asked);
 /* After the warm-up: guarded with several numbers of lanes, where the request and the record of observe ask for that. How
  * many variants are new. */
 size_t probe_add_lanes(struct probe *probe);
-/* All rounds, compared; where output differs, bare runs more, to learn whether that varies by itself. False with a message
- * (PROBE_ERROR_SIZE): something else than the program failed. */
+/* All rounds, compared; where output or endings differ, bare runs more, to learn whether that varies by itself. False with
+ * a message (PROBE_ERROR_SIZE): something else than the program failed. */
 bool probe_run(struct probe *probe, char *error);
 /* Reads the records, and fills in evidence and answers. */
 void probe_conclude(struct probe *probe);
@@ -104,7 +105,7 @@ const char *probe_thing_name(const struct probe *probe, size_t thing);
 bool probe_by_command(const struct probe *probe, size_t thing);
 void probe_compare(struct probe *probe);       /* fills in facts and what is comparable, anew */
 void probe_forget(struct probe *probe);        /* undoes it */
-bool probe_differs(const struct probe *probe); /* a policy's output does */
+bool probe_differs(const struct probe *probe); /* a policy's output or ending does */
 
 /* Output. columns: of the terminal; `stands`: the folder stays, and is named. */
 void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink);

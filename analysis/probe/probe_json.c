@@ -69,6 +69,7 @@ static json_t *difference(const struct facts *facts)
     set(out, "what", value_text(facts->thing));
     set(out, "round", value_number(facts->round));
     set(out, "line", has_line ? value_number(found->line) : json_null());
+    set(out, "looks_like_a_time", json_boolean(found->like_time));
     set(out, "bare", has_line && !found->bare_ends ? value_text(found->bare) : json_null());
     set(out, "other", has_line && !found->other_ends ? value_text(found->other) : json_null());
     return out;
@@ -105,6 +106,7 @@ static json_t *variant_json(const struct variant *variant)
     set(out, "times", times_json(&variant->facts.times));
     set(out, "cuda_times", times_json(&variant->facts.cuda));
     set(out, "unlike_bare", value_number(variant->facts.unlike));
+    set(out, "left_processes", value_number(variant->facts.leaves));
     set(out, "difference", difference(&variant->facts));
     set(out, "numbers_outside_of_bare", value_number(variant->facts.outside.outside));
     set(out, "runs", runs(variant));
@@ -164,13 +166,15 @@ static json_t *answer(const struct variant *variant)
 
 static json_t *things(const struct probe *probe)
 {
-    static const char *const words[VARIES_STATES] = {NULL, "bytes", "lines", "words", "not only numbers"};
+    static const char *const words[VARIES_STATES] = {
+        NULL, "bytes", "lines", "words", "not only numbers", "hexadecimal numbers"};
     json_t *out = json_array();
     for (size_t i = 0; probe->learnt != NULL && i < probe_things(probe); i++) {
         json_t *one = json_object();
         set(one, "what", value_text(probe_thing_name(probe, i)));
         set(one, "varies",
             words[probe->learnt[i].varies] != NULL ? value_text(words[probe->learnt[i].varies]) : json_null());
+        set(one, "first_run_differs", json_boolean(probe->learnt[i].first_apart));
         set(one, "numbers_left_out", value_number(probe->learnt[i].list.count));
         json_array_append_new(out, one);
     }

@@ -107,7 +107,7 @@ static bool keep_run(struct variant *variant, unsigned round, struct ran ran, ui
 {
     if (!TABLE_ADD(&variant->runs))
         return false;
-    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.ns, cuda_ns};
+    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.leaves, ran.ns, cuda_ns};
     return true;
 }
 
@@ -160,18 +160,21 @@ static bool bare_is_fine(const struct probe *probe)
     const struct variant *bare = &probe->variants[VARIANT_BARE];
     if (bare->runs.count == 0)
         return false;
-    const struct ending *last = &TABLE_LAST(&bare->runs)->ending;
-    return last->end == END_EXITED && last->code == 0;
+    const struct run *last = TABLE_LAST(&bare->runs);
+    return last->ending.end == END_EXITED && last->ending.code == 0 && !last->leaves;
 }
 
+/* The warm-up begins with bare, each round after it with the next one: what comes later in a round finds a warmer or a more
+ * throttled machine, and must not always be the same. */
 static bool run_round(struct probe *probe, unsigned round, unsigned *done, char *error)
 {
     for (size_t i = 0; i < probe->count && !probe->interrupted; i++, (*done)++) {
-        if (probe->variants[i].given_up)
+        size_t at = (i + round) % probe->count;
+        if (probe->variants[at].given_up)
             continue;
-        if (!run_one(probe, i, round, *done, error))
+        if (!run_one(probe, at, round, *done, error))
             return false;
-        if (i == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
+        if (at == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
             return true;
     }
     return true;
@@ -204,10 +207,11 @@ static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char 
     return true;
 }
 
-/* As many bare runs more as there were rounds. What is slow to vary, as a date, or varies now and then, shows in them. */
+/* As many bare runs more as there were rounds. What is slow to vary, as a date, or varies or fails now and then, shows in
+ * them. */
 static bool run_controls(struct probe *probe, unsigned done, char *error)
 {
-    for (unsigned i = 0; i < probe->rounds && !probe->interrupted; i++) {
+    for (unsigned i = 0; i < probe->rounds && !probe->interrupted && bare_is_fine(probe); i++) {
         if (!run_one(probe, VARIANT_BARE, probe->rounds + 1 + i, done, error))
             return false;
         probe->controls += !probe->interrupted;
@@ -243,7 +247,8 @@ static void compare(struct probe *probe)
 /* Whether anything is to be gained from going on. */
 static bool goes_on(const struct probe *probe)
 {
-    return !probe->interrupted && !probe->variants[VARIANT_BARE].facts.ended_unlike;
+    const struct facts *bare = &probe->variants[VARIANT_BARE].facts;
+    return !probe->interrupted && !bare->ended_unlike && !bare->leaves;
 }
 
 bool probe_run(struct probe *probe, char *error)

@@ -48,6 +48,8 @@ static void put_thing(const struct probe *probe, size_t thing, struct text_sink 
     else
         line_add(&line, "compared byte for byte%s",
                  learnt->texts < 2 ? "; one bare run teaches nothing of what varies" : "");
+    if (learnt->first_apart && learnt->varies == VARIES_NOT)
+        line_add(&line, "; the first run %s something else", thing >= THING_FILES ? "wrote" : "printed");
     put_line(sink, "  ", &line);
 }
 
@@ -66,13 +68,13 @@ static void put_difference(const struct facts *facts, struct text_sink *sink)
     sink_printf(sink, "    it is: %s\n", difference->other_ends ? "(no such line)" : difference->other);
 }
 
-/* Of a policy that is not to be used: where output differs first, and the two operations whose order is gone, if the record
- * of its own run knows of any. */
+/* Of a policy that is not to be used, or may not: where output differs first, and the two operations whose order is gone,
+ * if the record of its own run knows of any. */
 static void put_reason(const struct variant *variant, struct text_sink *sink)
 {
     const struct record *record = &variant->record;
     bool by_order = record->doubt != DOUBT_NONE && variant->evidence.observed->doubt < record->doubt;
-    if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO)
+    if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO && variant->answer.why != WHY_TIME)
         return;
     if (!has_lines(&variant->facts) && !by_order && variant->said.used == 0)
         return;
@@ -232,15 +234,35 @@ static void put_outside(const struct facts *facts, struct text_sink *sink)
                 facts->outside_thing, found->outside_text);
 }
 
+static void put_leaves(const struct facts *facts, struct text_sink *sink)
+{
+    if (facts->leaves != 0)
+        sink_printf(sink, "  Under %s %u of %s left processes behind, which were there %s later.\n", facts->name,
+                    facts->leaves, text_plural(facts->runs, "run").text, text_ns(CHILD_REST_NS).text);
+}
+
+static bool ends_otherwise(const struct probe *probe)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (probe->variants[i].facts.ended_unlike)
+            return true;
+    return false;
+}
+
 static void put_compared(const struct probe *probe, struct text_sink *sink)
 {
     sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
     for (size_t thing = 0; probe->learnt != NULL && thing < probe_things(probe); thing++)
         put_thing(probe, thing, sink);
+    if (probe->comparable.no_number)
+        sink_printf(sink, "  No number is left to compare: those that vary may be all that there is of the result.\n");
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
         put_outside(&probe->variants[i].facts, sink);
+    for (size_t i = VARIANT_NONE; i < probe->count; i++)
+        put_leaves(&probe->variants[i].facts, sink);
     if (probe->controls != 0)
-        sink_printf(sink, "  Output differed, so bare ran %s more, to learn what varies by itself.\n",
+        sink_printf(sink, "  %s, so bare ran %s more, to learn what varies by itself.\n",
+                    ends_otherwise(probe) ? "An ending differed" : "Output differed",
                     text_plural(probe->controls, "time").text);
 }
 
@@ -248,7 +270,7 @@ void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink
 {
     const struct facts *bare = &probe->variants[VARIANT_BARE].facts;
     put_answers(probe, sink);
-    if (bare->ended_unlike || bare->runs == 0) {
+    if (bare->ended_unlike || bare->leaves != 0 || bare->runs == 0) {
         put_last_words(probe, sink);
         put_end(probe, stands, sink);
         return;

@@ -248,8 +248,8 @@ static void end(struct run *run)
     id_map_free(&run->event_by_key);
 }
 
-struct moment replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
-                         const struct assumptions *assumptions)
+bool replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
+                const struct assumptions *assumptions, struct moment *out)
 {
     struct run run = {.recorded = recorded, .latencies = latencies, .assumptions = assumptions, .policy = policy};
     struct moment latest = {0};
@@ -263,8 +263,7 @@ struct moment replay_run(const struct recorded *recorded, unsigned policy, const
     latest.at -= run.first.at;
     for (unsigned i = 0; i < PARTS; i++)
         latest.part[i] -= latest.part[i] < run.first.part[i] ? latest.part[i] : run.first.part[i];
-    if (run.failed)
-        latest.at = 0;
     end(&run);
-    return latest;
+    *out = latest;
+    return !run.failed;
 }

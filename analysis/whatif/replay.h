@@ -66,9 +66,10 @@ struct assumptions {
     unsigned joined_percent; /* ... and on another one, where the legacy stream joined it with others */
 };
 
-/* From the first operation on a device to the end of the last call, and what that went into. .at 0: no memory. */
-struct moment replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
-                         const struct assumptions *assumptions);
+/* From the first operation on a device to the end of the last call, and what that went into; nothing where no time passes
+ * between the two. False: no memory. */
+bool replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
+                const struct assumptions *assumptions, struct moment *out);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ const char *const whatif_doubts[] = {
     [WHATIF_TOO_LONG] = "too many calls; record a shorter run",
     [WHATIF_MISSES] = "the replay of the run as it was misses it",
     [WHATIF_NO_MEMORY] = "no memory for it",
+    [WHATIF_NO_LENGTH] = "the run ends with its first work on a device",
 };
 
 const char *const whatif_parts[PARTS] = {
@@ -110,6 +111,11 @@ struct bound {
     struct moment as_run;
 };
 
+static bool replay_as_run(const struct recorded *recorded, const struct latencies *latencies, struct bound *bound)
+{
+    return replay_run(recorded, ORDER_AS_RUN, latencies, bound->assumptions, &bound->as_run);
+}
+
 static uint64_t scaled(const struct whatif *whatif, const struct bound *bound, const struct moment *replayed)
 {
     return (uint64_t)((double)whatif->recorded * ((double)replayed->at / (double)bound->as_run.at));
@@ -126,22 +132,30 @@ static uint64_t longest(const struct whatif *whatif, uint64_t ns)
     return (uint64_t)((double)ns * (1 + whatif->error) * WHATIF_RUNS_DIFFER);
 }
 
-static struct prediction predict(const struct whatif *whatif, const struct recorded *recorded, unsigned policy,
+static struct prediction predict(struct whatif *whatif, const struct recorded *recorded, unsigned policy,
                                  const struct latencies *latencies, const struct bound *low, const struct bound *high)
 {
-    struct moment one = replay_run(recorded, policy, latencies, low->assumptions);
-    struct moment other = replay_run(recorded, policy, latencies, high->assumptions);
+    struct moment one, other;
+    if (!replay_run(recorded, policy, latencies, low->assumptions, &one) ||
+        !replay_run(recorded, policy, latencies, high->assumptions, &other)) {
+        whatif->doubt = WHATIF_NO_MEMORY;
+        return (struct prediction){0};
+    }
     uint64_t least = scaled(whatif, low, &one), most = scaled(whatif, high, &other);
     return (struct prediction){shortest(whatif, least < most ? least : most), longest(whatif, least < most ? most : least),
                                other};
 }
 
-static uint64_t spread_of(const struct whatif *whatif, const struct recorded *recorded, const struct latencies *latencies,
+static uint64_t spread_of(struct whatif *whatif, const struct recorded *recorded, const struct latencies *latencies,
                           const struct bound *low)
 {
     struct assumptions spreading = *low->assumptions;
     spreading.spreads = true;
-    struct moment replayed = replay_run(recorded, ORDER_GUARDED, latencies, &spreading);
+    struct moment replayed;
+    if (!replay_run(recorded, ORDER_GUARDED, latencies, &spreading, &replayed)) {
+        whatif->doubt = WHATIF_NO_MEMORY;
+        return 0;
+    }
     return shortest(whatif, scaled(whatif, low, &replayed));
 }
 
@@ -163,19 +177,19 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
     struct assumptions small = careful_of(&whatif, queues_of(&report->trace)), large = small;
     large.gpu_threads = LARGE_GPU;
     durations_share(recorded);
-    if (!held_find(recorded))
+    struct bound low = {&hopeful, {0}}, high = {&small, {0}}, wide = {&large, {0}};
+    bool sound = held_find(recorded) && replay_as_run(recorded, &latencies, &low) &&
+                 replay_as_run(recorded, &latencies, &high) && replay_as_run(recorded, &latencies, &wide);
+    whatif.replayed = wide.as_run.at;
+    whatif.error = miss(wide.as_run.at, whatif.recorded);
+    if (!sound)
         whatif.doubt = WHATIF_NO_MEMORY;
-    struct bound low = {&hopeful, replay_run(recorded, ORDER_AS_RUN, &latencies, &hopeful)};
-    struct bound high = {&small, replay_run(recorded, ORDER_AS_RUN, &latencies, &small)};
-    struct moment as_run = replay_run(recorded, ORDER_AS_RUN, &latencies, &large);
-    whatif.replayed = as_run.at;
-    whatif.error = miss(as_run.at, whatif.recorded);
-    if (low.as_run.at == 0 || high.as_run.at == 0 || as_run.at == 0)
-        whatif.doubt = WHATIF_NO_MEMORY;
+    else if (whatif.recorded == 0 || low.as_run.at == 0 || high.as_run.at == 0 || wide.as_run.at == 0)
+        whatif.doubt = WHATIF_NO_LENGTH;
     else if (whatif.error > WHATIF_MOST_ERROR)
         whatif.doubt = WHATIF_MISSES;
-    if (miss(high.as_run.at, as_run.at) > whatif.error + 0.02) /* more of it did run at a time */
-        high = (struct bound){&large, as_run};
+    if (miss(high.as_run.at, wide.as_run.at) > whatif.error + 0.02) /* more of it did run at a time */
+        high = wide;
     for (unsigned i = 0; i < WHATIF_POLICIES && whatif.doubt == WHATIF_SURE; i++)
         whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &low, &high);
     if (whatif.doubt == WHATIF_SURE)

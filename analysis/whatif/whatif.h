@@ -19,7 +19,8 @@ enum whatif_doubt {
     WHATIF_TOO_LONG, /* more calls than are kept */
     WHATIF_MISSES,   /* replayed as it was, it does not take as long as it took */
     WHATIF_NO_MEMORY,
-    WHATIF_UNSAID /* the trace does not tell the run's policy */
+    WHATIF_UNSAID,   /* the trace does not tell the run's policy */
+    WHATIF_NO_LENGTH /* nothing takes time after the first work on a device: there is nothing to gain */
 };
 
 enum { WHATIF_POLICIES = 3 };

@@ -139,6 +139,46 @@ TEST(Memory, MayFailAnywhere)
     }
 }
 
+bool IsSame(const prediction &one, const prediction &two)
+{
+    return one.least == two.least && one.most == two.most;
+}
+
+/* Of a replay that has no memory nothing is predicted: half a replay would be a shorter run. */
+TEST(Memory, NoPredictionIsOneForWantOfMemory)
+{
+    if (!COUNTS_MEMORY)
+        GTEST_SKIP() << "the allocator is a sanitizer's";
+    MemoryTrace trace(RunOf("gain"));
+    auto replayed = [&](long fail) {
+        struct report report;
+        struct recorded recorded;
+        char error[TRACE_ERROR_SIZE];
+        recorded_begin(&recorded);
+        EXPECT_EQ(0, report_build_watched(&report, trace.source(), nullptr, &recorded.watch, error));
+        asked = 0;
+        fails_at = fail;
+        struct whatif found = whatif_of(&report, &recorded);
+        fails_at = -1;
+        report_end(&report);
+        recorded_end(&recorded);
+        return found;
+    };
+    const struct whatif whole = replayed(-1);
+    const long all = asked;
+    ASSERT_EQ(WHATIF_SURE, whole.doubt);
+    long lost = 0;
+    for (long fail = 1; fail <= all; fail++) {
+        const struct whatif found = replayed(fail);
+        bool same = found.doubt == WHATIF_SURE && found.spread == whole.spread;
+        for (unsigned i = 0; i < WHATIF_POLICIES && same; i++)
+            same = IsSame(found.policies[i], whole.policies[i]);
+        lost += found.doubt == WHATIF_NO_MEMORY;
+        EXPECT_TRUE(same || found.doubt == WHATIF_NO_MEMORY) << fail << " of " << all;
+    }
+    EXPECT_LT(all / 2, lost);
+}
+
 /* What a check has no memory to say, it knows that it has not said: a check that passed for want of memory would let
  * anything through. */
 TEST(Memory, AChecksResultsAreNotLostUnseen)

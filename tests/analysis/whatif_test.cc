@@ -438,6 +438,18 @@ TEST(WhatIf, AReplayThatMissesTheRunIsOwned)
         << run.said;
 }
 
+/* No time passes after its first work. */
+TEST(WhatIf, ARunWhoseOnlyWorkIsItsLastCallHasNothingToGain)
+{
+    for (const char *text : {"1@100+2 none\n1@200 launch s=L k=a\n", "1@200 launch s=L k=a\n"}) {
+        WhatIf run(text);
+        EXPECT_EQ(WHATIF_NO_LENGTH, run.found.doubt) << run.said;
+        EXPECT_NE(std::string::npos, run.said.find("no prediction: the run ends with its first work on a device"));
+    }
+    WhatIf longer("1@200+2 launch s=L k=a\n");
+    EXPECT_EQ(WHATIF_SURE, longer.found.doubt) << longer.said;
+}
+
 TEST(WhatIf, WithoutWorkThereIsNothingToReplay)
 {
     WhatIf run("1@100+2 none\n");

@@ -122,6 +122,7 @@ TEST(WhatIfWords, EachDoubt)
         {WHATIF_NO_TIME, "the trace has no work with host times"},
         {WHATIF_GAPS, "records are missing; record with a larger PTDS_TRACE_LIMIT"},
         {WHATIF_TOO_LONG, "too many calls; record a shorter run"},
+        {WHATIF_NO_LENGTH, "the run ends with its first work on a device"},
         {WHATIF_NO_MEMORY, "no memory for it"}};
     for (const auto &[doubt, words] : doubts) {
         found.doubt = doubt;

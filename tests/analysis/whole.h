@@ -144,8 +144,9 @@ inline void ReplayAll(const struct trace_source *source)
         whatif_text(&found, &out);
         if (whatif_json(&found, &out) != 0)
             throw std::runtime_error("what-if could not be written");
+        struct moment replayed;
         for (unsigned policy = ORDER_AS_RUN; policy < ORDER_POLICIES; policy++)
-            replay_run(&recorded, policy, &none, &assumptions);
+            replay_run(&recorded, policy, &none, &assumptions, &replayed); /* of some event it may not know the place */
     }
     report_end(report.get());
     recorded_end(&recorded);

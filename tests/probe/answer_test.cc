@@ -103,6 +103,8 @@ struct Case {
     {
         bare.name = "bare";
         policy.name = "guarded";
+        none.name = "none";
+        observe.name = "observe";
         bare.runs = observe.runs = policy.runs = 4;
         bare.ending = observe.ending = policy.ending = {END_EXITED, 0};
         bare.times = observe.times = Times({100, 101, 102});
@@ -321,9 +323,12 @@ TEST(Answer, Slower)
 TEST(Answer, ByTheExitStatusAlone)
 {
     Case one;
-    one.all.comparable.nothing_printed = true;
-    one.Says(WORD_RIGHT, WHY_FASTER, 0,
-             "right under guarded, by its exit status alone; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    for (bool printed : {false, true}) {
+        one.all.comparable.nothing_printed = !printed;
+        one.all.comparable.no_number = printed;
+        one.Says(WORD_RIGHT, WHY_FASTER, 0,
+                 "right under guarded, by its exit status alone; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    }
 }
 
 TEST(Answer, OutputDiffers)
@@ -352,6 +357,62 @@ TEST(Answer, OutputThatDiffersUnderObserveTooProvesNothing)
     one.Differs(one.observe);
     one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
              "can't tell: standard output differs under guarded, but under observe, too, which moves nothing");
+    one.observe.thing = nullptr;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    one.Differs(one.none);
+    one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+             "can't tell: standard output differs under guarded, but under none, too, which moves nothing");
+}
+
+TEST(Answer, ATimeThatChangesIsNoWrongResult)
+{
+    Case one;
+    one.Differs(one.policy);
+    strcpy(one.policy.difference.bare, "took 4 s");
+    strcpy(one.policy.difference.other, "took 1 s");
+    one.policy.difference.like_time = true;
+    one.policy.difference.time_ns = 2e9;
+    const char *time = "can't tell: line 3 of standard output looks like a time (\"took 1 s\", bare \"took 4 s\"): give "
+                       "--compare CMD";
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.times = Times({100, 101});
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.times = Times({100, 101, 102});
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because line 3 is \"took 1 s\", bare \"took 4 s\"");
+    one.none.cuda = Times({20, 20, 20});
+    one.policy.cuda = Times({10, 10, 10});
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.cuda = one.none.cuda;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    one.policy.difference.time_ns = 2 * MS;
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.Differs(one.observe);
+    EXPECT_EQ(WHY_OBSERVE_TOO, answer_of(&one.Evidence()).why);
+    one.policy.difference.like_time = false;
+    one.observe.difference.like_time = true;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why) << "under observe it was only a time";
+}
+
+TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
+{
+    Case one;
+    one.policy.far_thing = "out.txt";
+    one.policy.far.far_ns = 2.5 * MS;
+    one.policy.far.far_line = 7;
+    strcpy(one.policy.far.far_text, "loss 9");
+    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    one.policy.times = Times({100, 101, 102});
+    one.Says(WORD_CANNOT_TELL, WHY_FAR, 3,
+             "can't tell: line 7 of out.txt has a number far from bare's, and the pace is the same: \"loss 9\"; give "
+             "--compare CMD");
+    one.none.cuda = Times({20, 20, 20});
+    one.policy.cuda = Times({10, 10, 10});
+    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    one.policy.cuda = one.none.cuda;
+    EXPECT_EQ(WHY_FAR, answer_of(&one.Evidence()).why);
+    one.policy.far.far_ns = 1.5 * MS;
+    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "so much a time may differ by";
 }
 
 TEST(Answer, EndsOtherwise)
@@ -368,6 +429,20 @@ TEST(Answer, EndsOtherwise)
     one.policy.ending = {END_TIMED_OUT, 0};
     one.policy.limit_ns = 12000 * MS;
     one.Says(WORD_DO_NOT, WHY_HANGS, 1, "do not use guarded: it hangs: no end in 12.00 s, bare ended");
+    one.observe.ended_unlike = true;
+    one.observe.ending = {END_EXITED, 3};
+    one.Says(
+        WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+        "can't tell: it does not end in 12.00 s under guarded, but it ends with status 3 under observe, too, which moves "
+        "nothing");
+    std::swap(one.observe, one.none);
+    std::swap(one.observe.name, one.none.name);
+    one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+             "can't tell: it does not end in 12.00 s under guarded, but it ends with status 3 under none, too, which moves "
+             "nothing");
+    one.none.ended_unlike = false;
+    one.Differs(one.none);
+    EXPECT_EQ(WHY_HANGS, answer_of(&one.Evidence()).why) << "other output is no hang";
     one.policy.ending = {END_NOT_STARTED, ENOENT};
     one.Says(WORD_CANNOT_TELL, WHY_NOT_STARTED, 2,
              "can't tell: under guarded the program cannot be started: No such file or directory");
@@ -390,6 +465,9 @@ TEST(Answer, BareItself)
 {
     Case one;
     one.bare.ending = {END_EXITED, 4};
+    one.bare.unlike = 1;
+    one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends with status 4 in 1 of 4 runs");
+    one.bare.unlike = one.bare.runs;
     one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends with status 4");
     one.bare.ending = {END_SIGNALLED, SIGABRT};
     one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends by signal 6 (Aborted)");
@@ -411,6 +489,11 @@ TEST(Answer, NotComparable)
     one.all.comparable.line = 2;
     one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3,
              "can't tell: standard output varies in more than numbers bare against bare (line 2): give --compare CMD");
+    one.all.comparable.varies = VARIES_HASHES;
+    one.Says(
+        WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3,
+        "can't tell: standard output varies in a hexadecimal number, which is no time, bare against bare (line 2): give "
+        "--compare CMD");
     one.all.comparable.missing = true;
     one.all.comparable.thing = "out.bin";
     one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3, "can't tell: out.bin was not written by the bare runs");
@@ -420,6 +503,22 @@ TEST(Answer, NotComparable)
     one.policy.ended_unlike = true;
     one.policy.ending = {END_EXITED, 3};
     EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "a crash needs no comparing";
+}
+
+TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
+{
+    Case one;
+    one.policy.leaves = 1;
+    one.Differs(one.policy);
+    one.Says(WORD_CANNOT_TELL, WHY_LEAVES, 3,
+             "can't tell: under guarded the program leaves processes behind, which were there 1.00 s after its end: give a "
+             "command that waits for them");
+    one.bare.leaves = 1;
+    one.Says(WORD_CANNOT_TELL, WHY_LEAVES, 3,
+             "can't tell: the bare program itself leaves processes behind, which were there 1.00 s after its end: give a "
+             "command that waits for them");
+    one.bare.ending = {END_EXITED, 4};
+    EXPECT_EQ(WHY_BARE_FAILS, answer_of(&one.Evidence()).why);
 }
 
 TEST(Answer, NothingSeen)

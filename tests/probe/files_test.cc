@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 
@@ -57,6 +58,12 @@ protected:
         char error[OUTPUTS_ERROR_SIZE] = "";
         EXPECT_TRUE(outputs_add(&outputs_, name, error)) << error;
     }
+    /* What cannot be put back is in complaints_. */
+    bool End()
+    {
+        complaints_.clear();
+        return outputs_end(&outputs_, [](const char *error) { complaints_.push_back(error); });
+    }
     std::string Path(size_t i)
     {
         return outputs_.items[i].path.text;
@@ -65,7 +72,10 @@ protected:
     folder kept_ = {};
     outputs outputs_ = {};
     char error_[OUTPUTS_ERROR_SIZE] = "";
+    static std::vector<std::string> complaints_;
 };
+
+std::vector<std::string> Outputs::complaints_;
 
 TEST_F(Outputs, AreFilesThatAreThereOrMayBe)
 {
@@ -128,7 +138,7 @@ TEST_F(Outputs, EachRunFindsThemAsTheyWereAndTheyComeBack)
     EXPECT_EQ("(none)", Taken("guarded", 0, 1)) << "it was not written";
     EXPECT_EQ("run 1", Taken("guarded", 1, 0));
     EXPECT_EQ("made", Taken("guarded", 1, 1));
-    ASSERT_TRUE(outputs_end(&outputs_, error_)) << error_;
+    ASSERT_TRUE(End());
     EXPECT_EQ("before", Get("old"));
     EXPECT_EQ("(none)", Get("new")) << "it was not there";
     ASSERT_EQ(0, stat("old", &last));
@@ -145,7 +155,7 @@ TEST_F(Outputs, OneThatWasNotWrittenHidesNoOther)
     ASSERT_TRUE(outputs_take(&outputs_, &kept_, "guarded", 0, error_)) << error_;
     EXPECT_EQ("(none)", Taken("guarded", 0, 0));
     EXPECT_EQ("made", Taken("guarded", 0, 1));
-    ASSERT_TRUE(outputs_end(&outputs_, error_)) << error_;
+    ASSERT_TRUE(End());
 }
 
 TEST_F(Outputs, WhatCannotBePutAsideLeavesAllWhereItWas)
@@ -161,7 +171,7 @@ TEST_F(Outputs, WhatCannotBePutAsideLeavesAllWhereItWas)
         << error_;
     EXPECT_EQ("1", Get("one"));
     EXPECT_EQ("2", Get("two"));
-    EXPECT_TRUE(outputs_end(&outputs_, error_)) << "nothing was begun";
+    EXPECT_TRUE(End()) << "nothing was begun";
     EXPECT_EQ("1", Get("one"));
 }
 
@@ -194,7 +204,7 @@ TEST_F(Outputs, WhatBecomesOtherThanAFileIsSaid)
     EXPECT_STREQ("--output out: not a plain file any more", error_);
     EXPECT_FALSE(outputs_restore(&outputs_, error_));
     EXPECT_STREQ("--output out: Is a directory", error_);
-    EXPECT_TRUE(outputs_end(&outputs_, error_)) << "no file, and not ours to remove";
+    EXPECT_TRUE(End()) << "no file, and not ours to remove";
     EXPECT_EQ(0, access("out", F_OK));
     ASSERT_EQ(0, rmdir("out"));
     Put("out", "once");
@@ -203,17 +213,24 @@ TEST_F(Outputs, WhatBecomesOtherThanAFileIsSaid)
     EXPECT_STREQ("--output out: File exists", error_);
 }
 
-TEST_F(Outputs, AFileThatCannotComeBackIsNamed)
+TEST_F(Outputs, EachFileThatCannotComeBackIsNamed)
 {
-    Put("out", "before");
-    Add("out");
+    for (const char *name : {"one", "two", "three"}) {
+        Put(name, std::string("before ") + name);
+        Add(name);
+    }
     ASSERT_TRUE(outputs_begin(&outputs_, error_));
-    ASSERT_EQ(0, mkdir("out", 0700));
-    Put("out/in", "the way");
-    EXPECT_FALSE(outputs_end(&outputs_, error_));
-    std::string aside = Path(0) + ".ptds-probe-" + std::to_string(getpid());
-    EXPECT_EQ("--output out: Is a directory; the file is " + aside, error_);
-    EXPECT_EQ("before", read_file(aside));
+    for (const char *name : {"one", "three"}) {
+        ASSERT_EQ(0, mkdir(name, 0700));
+        Put(name + std::string("/in"), "the way");
+    }
+    EXPECT_FALSE(End());
+    auto aside = [&](size_t i) { return Path(i) + ".ptds-probe-" + std::to_string(getpid()); };
+    EXPECT_EQ((std::vector<std::string>{"--output one: Is a directory; the file is " + aside(0),
+                                        "--output three: Is a directory; the file is " + aside(2)}),
+              complaints_);
+    EXPECT_EQ("before three", read_file(aside(2)));
+    EXPECT_EQ("before two", Get("two"));
 }
 
 /* stdin while this lives. */
@@ -275,6 +292,22 @@ TEST_F(Outputs, WhatIsGivenIsKeptForEachRun)
                 left.push_back(name);
         return left;
     }());
+}
+
+/* A pipe that has something each time it is asked. */
+TEST_F(Outputs, ASignalIsObeyedWhileMoreIsGiven)
+{
+    int ends[2];
+    path given = {};
+    ASSERT_EQ(0, pipe(ends));
+    ASSERT_EQ(5, write(ends[1], "piped", 5));
+    close(ends[1]);
+    Stdin from(ends[0]);
+    child_signals_begin();
+    raise(SIGTERM);
+    EXPECT_FALSE(given_take(&kept_, nullptr, &given));
+    EXPECT_EQ(EINTR, errno);
+    child_signals_end();
 }
 
 std::string LastLines(const std::string &text, size_t count)

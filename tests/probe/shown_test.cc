@@ -102,7 +102,7 @@ protected:
         variant &variant = Of(name);
         unsigned round = static_cast<unsigned>(variant.runs.count);
         variant.runs.items = static_cast<struct run *>(realloc(variant.runs.items, (round + 1) * sizeof(struct run)));
-        variant.runs.items[variant.runs.count++] = {round, ended, static_cast<uint64_t>(ms * MS),
+        variant.runs.items[variant.runs.count++] = {round, ended, false, static_cast<uint64_t>(ms * MS),
                                                     static_cast<uint64_t>(cuda_ms * MS)};
         variant.runs.room = variant.runs.count;
         const std::string texts[] = {said.out, said.err, said.file};
@@ -288,6 +288,76 @@ TEST_F(ProbeShown, FilesThatAreNotWritten)
     Is("not-written");
 }
 
+TEST_F(ProbeShown, AFileThatAPolicyDoesNotWrite)
+{
+    AddFile();
+    Said nothing = {"done\n", ""};
+    nothing.writes = false;
+    for (const char *name : {"bare", "none", "observe"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"done\n", "", ""}); /* an empty one */
+    Rounds("guarded", {50, 50, 50, 51}, 0.5, nothing);
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("absent");
+}
+
+TEST_F(ProbeShown, TheFirstRunPrintsSomethingElse)
+{
+    AddFile();
+    Run("bare", 90, 0, {"building cache\nsum 5\n", "", "cold\n"});
+    for (double ms : {50, 50, 51})
+        Run("bare", ms, 0, {"sum 5\n", "", "warm\n"});
+    for (const char *name : {"none", "observe", "guarded"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"sum 5\n", "", "warm\n"});
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("first-apart");
+}
+
+/* Twice as fast; a clock of whole seconds shows it. */
+TEST_F(ProbeShown, ATimeThatDoesNotVary)
+{
+    probe_add(&probe_, "per-thread", true);
+    probe_add(&probe_, "stream", true);
+    for (const char *name : {"bare", "none", "observe"})
+        Rounds(name, {4300, 4200, 4210, 4220}, 0.9, {"sum 5\ntook 4 s\n"});
+    Rounds("guarded", {4300, 2000, 2010, 2020}, 0.9, {"sum 5\ntook 2 s\n"});
+    Run("per-thread", 2000, 1800, {"sum 5\ntook 2 s\n"});
+    Rounds("per-thread", {2000, 2010, 2020}, 0.9, {"sum 1\ntook 2 s\n"});
+    Rounds("stream", {4300, 4200, 4210, 4220}, 0.9, {"sum 5\ntook 1 s\n"});
+    for (const char *name : {"observe", "guarded", "per-thread", "stream"})
+        Recorded(name, {alone});
+    Is("coarse");
+}
+
+TEST_F(ProbeShown, NumbersThatVaryAreNoTimesWhereThePaceIsTheSame)
+{
+    probe_add(&probe_, "per-thread", true);
+    for (double loss : {0.5, 0.52, 0.51, 0.53})
+        Run("bare", 50, 0, {"loss " + std::to_string(loss) + "\n"});
+    for (const char *name : {"none", "observe"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"loss 0.6\n"});
+    Rounds("guarded", {50, 50, 50, 51}, 0.5, {"loss 0.8\n"});
+    Rounds("per-thread", {50, 50, 50, 51}, 0.5, {"loss 0.65\n"});
+    for (const char *name : {"observe", "guarded", "per-thread"})
+        Recorded(name, {alone});
+    Is("far");
+}
+
+/* ... and a later one the same. */
+TEST_F(ProbeShown, WhatTheFirstRunPrintsComesAgain)
+{
+    for (const char *line : {"a\n", "b\n", "b\n", "b\n"})
+        Run("bare", 50, 0, {line});
+    for (const char *name : {"none", "observe"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"b\n"});
+    for (const char *line : {"b\n", "a\n", "b\n", "b\n"})
+        Run("guarded", 50, 0, {line});
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("first-again");
+}
+
 TEST_F(ProbeShown, NothingIsPrinted)
 {
     for (const char *name : {"bare", "none", "observe", "guarded"})
@@ -371,11 +441,11 @@ TEST_F(ProbeShown, MoreRoundsThanFit)
     std::vector<double> ms = {60, 50, 51, 52, 53, 54, 55, 56, 57};
     for (double one : {60., 50., 51., 52., 53., 54., 55., 56., 57., 58., 59.})
         Run("bare", one, 0, {"step 1 loss " + std::to_string(one) + "\nstep 2 loss 7.5\n"});
-    for (const char *name : {"none", "observe"})
-        Rounds(name, ms, 0.5, {"step 1 loss 55\nstep 2 loss 7.5\n"});
+    Rounds("none", ms, 0.5, {"step 1 loss 55\nstep 2 loss 7.5\n"});
+    Rounds("observe", ms, 0.5, {"step 1 loss 80\nstep 2 loss 7.5\n"});
     for (double &one : ms)
         one -= 1;
-    Rounds("guarded", ms, 0.5, {"step 1 loss 1e9\nstep 2 loss 7.5\n"});
+    Rounds("guarded", ms, 0.5, {"step 1 loss 75\nstep 2 loss 7.5\n"});
     Recorded("observe", {"setting policy=observe\n" + two_threads});
     std::string folder = folder_traces(&probe_.folder, "observe").text;
     std::ofstream(folder + "/broken.ptds") << "no trace";
