@@ -88,6 +88,20 @@ static void read_baseline(struct check *check, struct argp_state *state)
         argp_failure(state, EXIT_USAGE, 0, "--baseline %s%s", error, there ? "" : "; ptds check --update makes one");
 }
 
+/* Results are written one after the other, each in place of what is there. */
+static void refuse_one_file(const struct check *check, struct argp_state *state)
+{
+    const struct {
+        const char *option, *path;
+    } files[] = {
+        {"baseline", check->baseline_path}, {"junit", check->junit}, {"markdown", check->markdown}, {"json", check->json}};
+    for (size_t i = 1; i < sizeof files / sizeof files[0]; i++)
+        for (size_t j = 0; j < i && files[i].path != NULL; j++)
+            if (files[j].path != NULL && output_is_one_file(files[i].path, files[j].path))
+                argp_failure(state, EXIT_USAGE, 0, "--%s %s: that is the file of --%s", files[i].option, files[i].path,
+                             files[j].option);
+}
+
 static void parse_end(struct check *check, struct argp_state *state)
 {
     const struct conditions *conditions = &check->conditions;
@@ -101,6 +115,8 @@ static void parse_end(struct check *check, struct argp_state *state)
         read_baseline(check, state);
     if (!check->has_conditions && check->regions.rules.count == 0)
         check->conditions.any = true;
+    if (!check->update)
+        refuse_one_file(check, state);
 }
 
 static void parse_path(const char **path, char *arg, const char *option, struct argp_state *state)
