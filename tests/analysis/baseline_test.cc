@@ -211,6 +211,19 @@ TEST(Baseline, OfAnotherProgramProvesNothing)
     EXPECT_NE(std::string::npos, ran.err.find("and this is another")) << ran.err;
 }
 
+/* The default conditions are of all that is not asked for otherwise: a region says nothing of the rest of the program. */
+TEST(Baseline, IsHeldAgainstBesideRegions)
+{
+    Baselines runs;
+    const std::string calls = "tsc\n1@0 region step\n1@1 launch s=N1 k=a\n1@3 region-end\n", more = "1@4 launch s=N1 k=a\n";
+    std::string json = runs.OfCalls({calls, calls, calls}), now = runs.RecordedCalls(calls + more + more);
+    Outcome ran = runs.Check({now, "--baseline", json, "--no-block-in", "step"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ(0u, ran.out.find("FAIL more-calls grown: cuLaunchKernel of a")) << ran;
+    EXPECT_EQ(0, runs.Check({now, "--baseline", json, "--no-block-in", "step", "--fail-on", "sync-copy"}).exit);
+    EXPECT_EQ(0, runs.Check({runs.RecordedCalls(calls), "--baseline", json, "--no-block-in", "step"}).exit);
+}
+
 TEST(Check, WritesMarkdownJUnitAndJson)
 {
     Baselines runs;
