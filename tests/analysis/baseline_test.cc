@@ -209,6 +209,19 @@ TEST(Baseline, OfAnotherProgramProvesNothing)
     Outcome ran = runs.Check({other, "--baseline", json});
     EXPECT_EQ(3, ran.exit) << ran;
     EXPECT_NE(std::string::npos, ran.err.find("and this is another")) << ran.err;
+    std::string before = read_file(json);
+    for (const std::vector<std::string> &more : {std::vector<std::string>{}, {"--allow-incomplete"}}) {
+        std::vector<std::string> words = {"--update", "--baseline", json, other};
+        words.insert(words.end(), more.begin(), more.end());
+        ran = runs.Check(words);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_EQ("ptds check: " + json +
+                      ": not changed: the baseline is of prog, and this is another; give it another --baseline, or remove "
+                      "this one to start anew\n",
+                  ran.err);
+        EXPECT_EQ(before, read_file(json));
+    }
+    EXPECT_EQ(0, runs.Check({"--update", "--baseline", runs.folder / "another.json", other}).exit);
 }
 
 /* The default conditions are of all that is not asked for otherwise: a region says nothing of the rest of the program. */
