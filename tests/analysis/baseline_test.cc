@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `ptds check` against earlier runs: what runs differ by anyway, and what does not fail for it.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/analysis/checked.h"
 
 namespace ptds
@@ -222,6 +225,29 @@ TEST(Baseline, OfAnotherProgramProvesNothing)
         EXPECT_EQ(before, read_file(json));
     }
     EXPECT_EQ(0, runs.Check({"--update", "--baseline", runs.folder / "another.json", other}).exit);
+}
+
+TEST(Baseline, IsNotReadFromWhatMayNeverEnd)
+{
+    Baselines runs;
+    std::string json = runs.Of({{}}), fifo = runs.folder / "fifo", one = runs.Recorded({});
+    ASSERT_EQ(0, mkfifo(fifo.c_str(), 0600));
+    Outcome ran = runs.Check({one, "--baseline", fifo});
+    EXPECT_EQ(2, ran.exit) << ran;
+    EXPECT_EQ("ptds check: --baseline " + fifo +
+                  ": is no regular file; a baseline is a file that ptds check --update makes\n",
+              ran.err);
+    for (const std::vector<std::string> &sides : {std::vector<std::string>{fifo, one}, {one, fifo}}) {
+        ran = runs.Diff(sides);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_NE(std::string::npos, ran.err.find(fifo + ": not a regular file")) << ran;
+    }
+    ran = run({{"/bin/bash", "-c", "\"$1\" check \"$2\" --baseline <(cat \"$3\")", "bash", data_file("analysis/ptds_leaks"),
+                one, json}});
+    EXPECT_EQ(0, ran.exit) << "a shell's pipe has its writer: " << ran;
+    std::string link = runs.folder / "link.json";
+    ASSERT_EQ(0, symlink(json.c_str(), link.c_str()));
+    EXPECT_EQ(0, runs.Check({one, "--baseline", link}).exit);
 }
 
 /* The default conditions are of all that is not asked for otherwise: a region says nothing of the rest of the program. */
