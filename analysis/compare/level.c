@@ -112,11 +112,12 @@ struct level level_of_gpu(const struct history *history, enum gpu_measure measur
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process)
 {
     struct level level = {.in = 0};
+    struct row_key first = {.kind = ROW_CALLS, .rule = "", .api = key->api, .kernel = key->kernel, .place = "", .text = ""};
     double *values = calloc(history->runs.count + 1, sizeof *values);
-    for (size_t i = 0; i < history->rows.count && values != NULL; i++) {
+    for (size_t i = history_seek(history, &first); i < history->rows.count && values != NULL; i++) {
         const struct row *row = &history->rows.items[i];
         if (row->key.kind != ROW_CALLS || strcmp(row->key.api, key->api) != 0 || strcmp(row->key.kernel, key->kernel) != 0)
-            continue;
+            break;
         for (size_t run = 0; run < history->runs.count; run++)
             values[run] += (double)row_in(row, run).count * share(history, run, per_process);
     }
