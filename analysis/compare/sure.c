@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/compare/level.h"
+#include "analysis/rules/registry.h"
 
 enum { FEW_CALLS = 2 };
 
@@ -127,9 +128,17 @@ static bool is_sure_finding(const struct comparison *comparison, const struct ch
     if (calls_changed(changes, changed))
         return true;
     if (changed->change == CHANGE_MORE || changed->change == CHANGE_LESS)
+/* Whether it says what the default stream does to others, which depends on what two threads had on their way at once. */
+static bool is_of_default_stream(const struct row *row)
+{
+    const struct rule *rule = rules_find(row->key.rule);
+    return rule != NULL && rule_is_of_default_stream(rule);
+}
+
         return false;
     return row->key.severity == SEVERITY_ERROR || row->key.api[0] == 0 ||
-           (changed->shown && changed->ns[side].known == 0) || (in_all && comparison_has_spread(comparison));
+           (changed->shown && changed->ns[side].known == 0 && !is_of_default_stream(row)) ||
+           (in_all && comparison_has_spread(comparison));
 }
 
 static bool is_sure_gpu(const struct changed *changed)
