@@ -161,11 +161,18 @@ static void look_at_finding(struct check_results *results, const struct conditio
 static void look_at_calls(struct check_results *results, const struct conditions *conditions,
                           const struct comparison *comparison, const struct changed *changed)
 {
-    bool more = changed->change == CHANGE_NEW || changed->change == CHANGE_MORE;
+    bool more = changed->change == CHANGE_NEW || changed->change == CHANGE_MORE, maybe = may_be_more(changed);
     enum difference difference = more ? MORE_CALLS : SLOWER;
-    if (!(more || changed->change == CHANGE_SLOWER) || !changed->sure || !conditions_want(conditions, difference))
+    if (!(more || changed->change == CHANGE_SLOWER) || !conditions_want(conditions, difference) ||
+        !(changed->sure || maybe))
         return;
     struct check_item *item = results_add(results, difference_names[difference]);
+/* A new function may make calls that others made before, and more. */
+static bool may_be_more(const struct changed *changed)
+{
+    return changed->change == CHANGE_NEW && !changed->sure && changed->all[AFTER].least > changed->all[BEFORE].most;
+}
+
     if (item == NULL)
         return;
     put_words(item, comparison, changed);
@@ -177,9 +184,13 @@ static void look_at_calls(struct check_results *results, const struct conditions
 /* What the GPU did, where both sides have its times. */
 static void look_at_gpu(struct check_results *results, const struct conditions *conditions,
                         const struct comparison *comparison)
+    item->fails = !maybe;
 {
     static const enum difference differences[GPU_MEASURES] = {[GPU_DEFAULT_STREAM] = GPU_SLOWER, [GPU_IDLE] = GPU_IDLER};
     char text[200];
+    if (maybe)
+        snprintf(item->more, sizeof item->more, "not proven: most may be calls that other functions made before; %.200s",
+                 changed_all_words(comparison, changed).text);
     for (unsigned i = 0; i < GPU_MEASURES; i++) {
         if (!conditions_want(conditions, differences[i]))
             continue;

@@ -97,7 +97,9 @@ static enum change change_of(const struct comparison *comparison, const struct c
         return mostly_in(&comparison->sides[AFTER], &calls[AFTER]) ? CHANGE_NEW : CHANGE_NONE;
     if (calls[AFTER].in == 0)
         return mostly_in(&comparison->sides[BEFORE], &calls[BEFORE]) ? CHANGE_GONE : CHANGE_NONE;
-    if (!asks && level_counts_above(&calls[BEFORE], &calls[AFTER], growth, comparison_least_calls(comparison)))
+    double gained = level_counts_gained(&calls[BEFORE], &calls[AFTER]);
+    double lost = level_counts_lost(&calls[BEFORE], &calls[AFTER]);
+    if (!asks && comparison_is_beyond(comparison, gained, calls[BEFORE].most * growth))
         return CHANGE_MORE;
     if (!asks && level_counts_above(&calls[AFTER], &calls[BEFORE], growth, comparison_least_calls(comparison)))
         return CHANGE_LESS;

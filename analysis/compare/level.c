@@ -134,10 +134,16 @@ static double greater(double one, double two)
     return one > two ? one : two;
 }
 
-bool level_counts_above(const struct level *one, const struct level *two, double growth, double least)
+double level_counts_gained(const struct level *before, const struct level *after)
 {
-    double above = two->median - one->median, spread = greater(one->most - one->least, two->most - two->least);
-    return above > 0 && above >= greater(least, one->median * growth) && above > spread;
+    double above = after->median - before->most;
+    return after->least > before->most && above > after->most - after->least ? above : 0;
+}
+
+double level_counts_lost(const struct level *before, const struct level *after)
+{
+    double below = before->least - after->median;
+    return after->most < before->least && below > after->most - after->least ? below : 0;
 }
 
 bool level_times_above(const struct level *one, const struct level *two, double growth, double least)

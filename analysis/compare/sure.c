@@ -14,9 +14,15 @@
 
 enum { FEW_CALLS = 2 };
 
-double comparison_least_calls(const struct comparison *comparison)
+/* The least number of calls that counts: one more in one run may be a second try. */
+static double least_calls(const struct comparison *comparison)
 {
     return comparison->sides[BEFORE].runs.count < COMPARE_RUNS_FOR_SPREAD ? FEW_CALLS : 1;
+}
+
+bool comparison_is_beyond(const struct comparison *comparison, double difference, double share)
+{
+    return difference >= least_calls(comparison) && difference >= share;
 }
 
 static bool is_up(enum change change)
@@ -29,21 +35,29 @@ static bool is_down(enum change change)
     return change == CHANGE_GONE || change == CHANGE_LESS;
 }
 
-/* A function that is new, or gone, proves nothing where another one makes its calls: it has another name now. */
+/* A function that is new, or gone, proves nothing where another one makes its calls: it has another name now. So all
+ * functions together must call more often. Not by a share of all these calls, which a new function may be few of, but of
+ * those that it may have taken over: what it calls beyond what all gained. How often a program asks varies: there it is of
+ * all. */
+static bool is_added_or_removed(const struct comparison *comparison, const struct changed *changed)
+{
+    const struct level *all = changed->all, *calls = changed->calls;
+    bool up = changed->change == CHANGE_NEW;
+    double differ = up ? level_counts_gained(&all[BEFORE], &all[AFTER]) : level_counts_lost(&all[BEFORE], &all[AFTER]);
+    double moved = calls[up ? AFTER : BEFORE].median - differ;
+    if (changed_row(changed)->asks)
+        moved = up ? all[BEFORE].most : all[AFTER].median;
+    return all[up ? BEFORE : AFTER].in == 0 ||
+           comparison_is_beyond(comparison, differ, moved * comparison->tolerance.growth);
+}
+
 static bool is_sure_call(const struct comparison *comparison, const struct changed *changed)
 {
-    const struct row_key *key = &changed_row(changed)->key;
-    struct level group[SIDES];
     if (changed->change == CHANGE_MORE || changed->change == CHANGE_LESS)
         return true;
-    if (changed->change != CHANGE_NEW && changed->change != CHANGE_GONE)
-        return comparison_has_spread(comparison);
-    for (int side = 0; side < SIDES; side++)
-        group[side] = level_of_group(&comparison->sides[side], key, comparison->per_process);
-    bool up = changed->change == CHANGE_NEW;
-    return level_counts_above(&group[up ? BEFORE : AFTER], &group[up ? AFTER : BEFORE], comparison->tolerance.growth,
-                              comparison_least_calls(comparison)) ||
-           group[up ? BEFORE : AFTER].in == 0;
+    if (changed->change == CHANGE_NEW || changed->change == CHANGE_GONE)
+        return is_added_or_removed(comparison, changed);
+    return comparison_has_spread(comparison);
 }
 
 /* Calls that became more, or fewer, for sure: by driver function and place. */
@@ -114,9 +128,16 @@ static bool take_changes(struct changes *changes, const struct comparison *compa
     return whole;
 }
 
+/* Whether it says what the default stream does to others, which depends on what two threads had on their way at once. */
+static bool is_of_default_stream(const struct row *row)
+{
+    const struct rule *rule = rules_find(row->key.rule);
+    return rule != NULL && rule_is_of_default_stream(rule);
+}
+
 /* A finding that comes or goes while its calls stay: they waited for something else, or longer, as it may be in any run.
- * It is sure where it is no matter of time: an error, what no call stands for, what has no time to it, what is in all runs
- * of one side and in none of the other. */
+ * It is sure where it is no matter of time: an error, what no call stands for, what has no time to it but for the default
+ * stream's, what is in all runs of one side and in none of the other. */
 static bool is_sure_finding(const struct comparison *comparison, const struct changes *changes,
                             const struct changed *changed)
 {
@@ -128,13 +149,6 @@ static bool is_sure_finding(const struct comparison *comparison, const struct ch
     if (calls_changed(changes, changed))
         return true;
     if (changed->change == CHANGE_MORE || changed->change == CHANGE_LESS)
-/* Whether it says what the default stream does to others, which depends on what two threads had on their way at once. */
-static bool is_of_default_stream(const struct row *row)
-{
-    const struct rule *rule = rules_find(row->key.rule);
-    return rule != NULL && rule_is_of_default_stream(rule);
-}
-
         return false;
     return row->key.severity == SEVERITY_ERROR || row->key.api[0] == 0 ||
            (changed->shown && changed->ns[side].known == 0 && !is_of_default_stream(row)) ||
@@ -155,12 +169,26 @@ static bool is_sure(const struct comparison *comparison, const struct changes *c
     }
 }
 
+/* `last`: the one that was asked about last; the list is in order, so it often is of the same driver function. */
+static void take_all(const struct comparison *comparison, struct changed *changed, const struct changed **last)
+{
+    const struct row_key *key = &changed_row(changed)->key, *known = *last != NULL ? &changed_row(*last)->key : NULL;
+    bool same = known != NULL && strcmp(known->api, key->api) == 0 && strcmp(known->kernel, key->kernel) == 0;
+    for (int side = 0; side < SIDES; side++)
+        changed->all[side] =
+            same ? (*last)->all[side] : level_of_group(&comparison->sides[side], key, comparison->per_process);
+    *last = changed;
+}
+
 static void settle(struct comparison *comparison, const struct changes *changes, enum row_kind kind)
 {
+    const struct changed *last = NULL;
     for (size_t i = 0; i < comparison->list.count; i++) {
         struct changed *changed = &comparison->list.items[i];
         if (changed_row(changed)->key.kind != kind || changed->change == CHANGE_NONE)
             continue;
+        if (kind == ROW_CALLS && (changed->change == CHANGE_NEW || changed->change == CHANGE_GONE))
+            take_all(comparison, changed, &last);
         changed->sure = is_sure(comparison, changes, changed);
         (changed->sure ? comparison->sure : comparison->unsure)[changed->change]++;
     }

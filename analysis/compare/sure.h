@@ -7,8 +7,8 @@
 
 #include "analysis/compare/compare.h"
 
-/* The least number of calls that counts: one more in one run may be a second try. */
-double comparison_least_calls(const struct comparison *comparison);
+/* Whether counts that differ by so many are a change: by that share, and by one more than a second try. */
+bool comparison_is_beyond(const struct comparison *comparison, double difference, double share);
 /* Tells of all changes whether they are sure, and counts them. */
 void comparison_settle(struct comparison *comparison);
 

@@ -8,6 +8,61 @@ namespace ptds
 namespace
 {
 
+/* They are few of all calls of that driver function, and news all the same. */
+TEST(Judged, ANewFunctionFailsHoweverManyCallsOthersMake)
+{
+    Baselines runs;
+    auto with = [&](const std::string &json, const Work &run) {
+        return runs.Check({runs.Recorded(run), "--baseline", json});
+    };
+    Work more = {100, 10, 40, "other@lib"}, split = {60, 10, 40, "other@lib"}, renamed = {0, 10, 100, "other@lib"};
+    for (const std::string &json : {runs.Of({{100, 10}, {100, 10}, {100, 10}}), runs.Of({{100, 10}})}) {
+        Outcome ran = with(json, more);
+        EXPECT_EQ(1, ran.exit) << ran;
+        EXPECT_NE(std::string::npos, ran.out.find("FAIL more-calls new: cuMemcpyDtoH_v2 in lib: 40 calls a run")) << ran;
+        ran = with(json, split);
+        EXPECT_EQ(0, ran.exit) << ran;
+        EXPECT_EQ(std::string::npos, ran.out.find("more-calls")) << ran;
+        ran = with(json, renamed);
+        EXPECT_EQ(0, ran.exit) << ran;
+        EXPECT_EQ(std::string::npos, ran.out.find("more-calls")) << ran;
+        ran = with(json, {0, 10, 110, "other@lib"});
+        EXPECT_EQ(0, ran.exit) << "as with its old name: " << ran;
+        EXPECT_NE(std::string::npos, ran.out.find("not proven: most may be calls that other functions made before; all "
+                                                  "functions together make 110 a run, was 100\n"))
+            << ran;
+        EXPECT_EQ(1, with(json, {0, 10, 160, "other@lib"}).exit) << "by more than half";
+    }
+}
+
+/* Runs of an accepted change are no spread of those before it. */
+TEST(Judged, MoreIsBeyondWhatWasAccepted)
+{
+    Baselines runs;
+    auto status = [&](const std::string &json, const Work &run) {
+        return runs.Check({runs.Recorded(run), "--baseline", json}).exit;
+    };
+    auto with = [](int calls) { return Work{4, 10, calls, "other@lib"}; };
+    std::string json = runs.Of({{4, 10}, {4, 10}, {4, 10}, {4, 10}, {4, 10}, with(100)});
+    EXPECT_EQ(0, status(json, with(100)));
+    EXPECT_EQ(0, status(json, with(101)));
+    EXPECT_EQ(0, status(json, with(149))) << "less than half as much again";
+    EXPECT_EQ(1, status(json, with(160)));
+    std::string often = runs.Of({with(10), with(10), with(100), with(100), with(100)});
+    EXPECT_EQ(0, status(often, with(101)));
+    EXPECT_EQ(1, status(often, with(160))) << "though the runs differ by 90";
+    std::string once = runs.Of({with(10)});
+    EXPECT_EQ(
+        0, runs.Check({runs.Recorded(with(30)), runs.Recorded(with(10)), runs.Recorded(with(30)), "--baseline", once}).exit)
+        << "one run is as before";
+    EXPECT_EQ(
+        0, runs.Check({runs.Recorded(with(11)), runs.Recorded(with(20)), runs.Recorded(with(40)), "--baseline", once}).exit)
+        << "they differ by more than they are above it";
+    EXPECT_EQ(
+        1,
+        runs.Check({runs.Recorded(with(30)), runs.Recorded(with(31)), runs.Recorded(with(32)), "--baseline", once}).exit);
+}
+
 /* Whether two streams had work at once is a matter of time. */
 TEST(Judged, WhatTheDefaultStreamKeepsWaitingIsNotProvenByOneRun)
 {
