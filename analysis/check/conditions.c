@@ -179,11 +179,15 @@ bool conditions_meet_without_cost(const struct conditions *conditions, const str
     return false;
 }
 
+bool conditions_over_cost(const struct conditions *conditions, const struct candidate *candidate)
+{
+    return conditions->cost && candidate->has_ns && candidate->ns > conditions->cost_above &&
+           !conditions_ignored(conditions, candidate->rule);
+}
+
 bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate)
 {
-    return conditions_meet_without_cost(conditions, candidate) ||
-           (conditions->cost && candidate->has_ns && candidate->ns > conditions->cost_above &&
-            !conditions_ignored(conditions, candidate->rule));
+    return conditions_meet_without_cost(conditions, candidate) || conditions_over_cost(conditions, candidate);
 }
 
 void conditions_free(struct conditions *conditions)

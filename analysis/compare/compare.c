@@ -88,20 +88,30 @@ static double least_time(const struct comparison *comparison)
     return floor > TIME_LEAST_NS ? floor : TIME_LEAST_NS;
 }
 
+/* Whether what no run had before is new: what most runs have now, and an error in any, since it may be rare and is wrong.
+ */
+static bool is_new(const struct comparison *comparison, const struct changed *changed)
+{
+    const struct row_key *key = &changed_row(changed)->key;
+    const struct level *calls = &changed->calls[AFTER];
+    bool error = key->kind == ROW_FINDING && key->severity == SEVERITY_ERROR;
+    return mostly_in(&comparison->sides[AFTER], calls) || (error && calls->in != 0);
+}
+
 static enum change change_of(const struct comparison *comparison, const struct changed *changed)
 {
     const struct level *calls = changed->calls, *ns = changed->ns;
     double growth = comparison->tolerance.growth;
     bool asks = changed_row(changed)->asks, times = ns[BEFORE].known != 0 && ns[AFTER].known != 0;
     if (calls[BEFORE].in == 0)
-        return mostly_in(&comparison->sides[AFTER], &calls[AFTER]) ? CHANGE_NEW : CHANGE_NONE;
+        return is_new(comparison, changed) ? CHANGE_NEW : CHANGE_NONE;
     if (calls[AFTER].in == 0)
         return mostly_in(&comparison->sides[BEFORE], &calls[BEFORE]) ? CHANGE_GONE : CHANGE_NONE;
     double gained = level_counts_gained(&calls[BEFORE], &calls[AFTER]);
     double lost = level_counts_lost(&calls[BEFORE], &calls[AFTER]);
     if (!asks && comparison_is_beyond(comparison, gained, calls[BEFORE].most * growth))
         return CHANGE_MORE;
-    if (!asks && level_counts_above(&calls[AFTER], &calls[BEFORE], growth, comparison_least_calls(comparison)))
+    if (!asks && comparison_is_beyond(comparison, lost, calls[AFTER].median * growth))
         return CHANGE_LESS;
     if (times && level_times_above(&ns[BEFORE], &ns[AFTER], growth, least_time(comparison)))
         return CHANGE_SLOWER;

@@ -86,6 +86,9 @@ TEST(Baseline, TimeAloneFailsWhereRepetitionsShowIt)
     EXPECT_EQ(3, with({"--baseline", one, "--fail-on", "slower"}, {50000, 50000, 50000}).exit);
     EXPECT_EQ(1, with({"--baseline", json, "--fail-on", "cost>30ms"}, {50000}).exit) << "a limit of one's own, now passed";
     EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "cost>5ms"}, {50000}).exit) << "passed before";
+    EXPECT_EQ(1, with({"--baseline", json, "--fail-on", "any,cost>30ms"}, {50000}).exit) << "each condition by itself";
+    EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "any,cost>5ms"}, {50000}).exit) << "passed before";
+    EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "any,cost>30ms", "--ignore", "sync-copy"}, {50000}).exit);
 }
 
 /* A wait that is a finding if it lasts, and none if it does not. */
@@ -104,6 +107,15 @@ TEST(Baseline, AFindingThatTimeMadeIsNotProvenByOneRun)
     Outcome two_of_three = runs.Check({runs.Recorded({4, 3000}), runs.Recorded({4, 3}), runs.Recorded({4, 3000}),
                                        "--baseline", json, "--fail-on", "sync-copy"});
     EXPECT_EQ(0, two_of_three.exit) << two_of_three;
+    EXPECT_NE(std::string::npos, two_of_three.out.find("not proven: in 2 of 3 runs")) << two_of_three;
+    Outcome one_of_three = runs.Check({runs.Recorded({4, 3000}), runs.Recorded({4, 3}), runs.Recorded({4, 3}), "--baseline",
+                                       json, "--fail-on", "sync-copy"});
+    EXPECT_EQ(0, one_of_three.exit) << one_of_three;
+    EXPECT_EQ(0u, one_of_three.out.find("maybe sync-copy [")) << one_of_three;
+    EXPECT_NE(std::string::npos, one_of_three.out.find("not proven: in 1 of 3 runs")) << one_of_three;
+    EXPECT_EQ(std::string::npos, one_of_three.out.find("because the baseline has")) << "it has not: " << one_of_three;
+    EXPECT_EQ(1, runs.Check({runs.Recorded({4, 30000}), "--baseline", json, "--fail-on", "any,cost>20ms"}).exit)
+        << "new, not proven, and over the limit";
 }
 
 TEST(Check, ACostIsOfOneRun)

@@ -63,6 +63,23 @@ TEST(Judged, MoreIsBeyondWhatWasAccepted)
         runs.Check({runs.Recorded(with(30)), runs.Recorded(with(31)), runs.Recorded(with(32)), "--baseline", once}).exit);
 }
 
+/* A race shows itself in some runs. */
+TEST(Judged, AnErrorThatTheBaselineHasNotFailsInOneRunOfThree)
+{
+    Baselines runs;
+    const std::string calls = "tsc\n1@0 capture-begin s=N1\n1@10 launch s=N1 k=a capturing capture-open\n",
+                      end = "1@30 capture-end s=N1\n";
+    std::string well = calls + end + "1@40 launch s=L k=b\n", bad = calls + "1@20 launch s=L k=b capture-open\n" + end;
+    std::string json = runs.OfCalls({well, well, well});
+    Outcome ran = runs.Check({runs.RecordedCalls(well), runs.RecordedCalls(bad), runs.RecordedCalls(well), "--baseline",
+                              json, "--fail-on", "any"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ(0u, ran.out.find("FAIL capture-conflict [")) << ran;
+    EXPECT_NE(std::string::npos, ran.out.find(", in 1 of 3 runs\n")) << ran;
+    EXPECT_EQ(0, runs.Check({runs.RecordedCalls(well), "--baseline", json}).exit);
+    EXPECT_EQ(0, runs.Check({runs.RecordedCalls(bad), "--baseline", runs.OfCalls({well, bad, well})}).exit) << "it has it";
+}
+
 /* Whether two streams had work at once is a matter of time. */
 TEST(Judged, WhatTheDefaultStreamKeepsWaitingIsNotProvenByOneRun)
 {
