@@ -51,8 +51,9 @@ struct candidate {
 /* Of a finding of so many runs: its share of one. */
 struct candidate candidate_of(const struct folded *folded, size_t runs);
 bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate);
-/* The same but for the cost: whether it fails however much it costs. */
+/* The same but for the cost: whether it fails however much it costs; and the cost alone. */
 bool conditions_meet_without_cost(const struct conditions *conditions, const struct candidate *candidate);
+bool conditions_over_cost(const struct conditions *conditions, const struct candidate *candidate);
 bool conditions_ignored(const struct conditions *conditions, const char *rule);
 /* Whether this difference fails. */
 bool conditions_want(const struct conditions *conditions, enum difference difference);

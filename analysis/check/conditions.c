@@ -14,16 +14,6 @@
 
 const char *const difference_names[DIFFERENCES] = {"more-calls", "slower", "gpu-slower", "gpu-idle"};
 
-static const struct rule *find_rule(const char *id)
-{
-    const struct rule *rules[RULES_MOST];
-    size_t count = rules_all(rules);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rules[i]->id, id) == 0)
-            return rules[i];
-    return NULL;
-}
-
 static bool no_rule(const char *id, const char *others, char *error)
 {
     const struct rule *rules[RULES_MOST];
@@ -72,7 +62,7 @@ static bool add_severity(struct conditions *conditions, const char *word)
 
 static bool add_one(struct conditions *conditions, const char *word, char *error)
 {
-    const struct rule *rule = find_rule(word);
+    const struct rule *rule = rules_find(word);
     if (strcmp(word, "any") == 0) {
         conditions->any = true;
         return true;
@@ -102,7 +92,7 @@ static bool add_one(struct conditions *conditions, const char *word, char *error
 
 static bool ignore_one(struct conditions *conditions, const char *word, char *error)
 {
-    const struct rule *rule = find_rule(word);
+    const struct rule *rule = rules_find(word);
     if (find_difference(word, conditions->ignored_differences))
         return true;
     if (rule == NULL)
@@ -189,11 +179,15 @@ bool conditions_meet_without_cost(const struct conditions *conditions, const str
     return false;
 }
 
+bool conditions_over_cost(const struct conditions *conditions, const struct candidate *candidate)
+{
+    return conditions->cost && candidate->has_ns && candidate->ns > conditions->cost_above &&
+           !conditions_ignored(conditions, candidate->rule);
+}
+
 bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate)
 {
-    return conditions_meet_without_cost(conditions, candidate) ||
-           (conditions->cost && candidate->has_ns && candidate->ns > conditions->cost_above &&
-            !conditions_ignored(conditions, candidate->rule));
+    return conditions_meet_without_cost(conditions, candidate) || conditions_over_cost(conditions, candidate);
 }
 
 void conditions_free(struct conditions *conditions)

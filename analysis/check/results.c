@@ -113,18 +113,14 @@ static void put_words(struct check_item *item, const struct comparison *comparis
     item->severity = row->key.kind == ROW_FINDING ? row->key.severity : SEVERITY_WARNING;
 }
 
-static void add_finding(struct check_results *results, const struct comparison *comparison, const struct changed *changed,
-                        enum state state, bool fails)
+/* Of a finding that the baseline has not: in how many runs, or why it does not fail. */
+static void put_runs(struct check_item *item, const struct comparison *comparison, const struct changed *changed)
 {
-    struct check_item *item = results_add(results, changed_row(changed)->key.rule);
-    if (item == NULL)
-        return;
-    put_words(item, comparison, changed);
-    item->fails = fails;
-    item->state = state;
-    if (fails)
-        results->failed[state]++;
-    else
+    size_t runs = comparison->sides[AFTER].runs.count, in = changed->calls[AFTER].in;
+    if (in < runs)
+        snprintf(item->more, sizeof item->more, "%sin %zu of %zu runs%s", item->fails ? "" : "not proven: ", in, runs,
+                 item->fails ? "" : ", so it may be chance");
+    else if (!item->fails)
         snprintf(
             item->more, sizeof item->more,
             "not proven: its calls are as many as in the baseline, so it may be chance; check %d runs or more against a "
@@ -132,14 +128,26 @@ static void add_finding(struct check_results *results, const struct comparison *
             COMPARE_RUNS_FOR_SPREAD);
 }
 
-/* Whether the finding grew, for sure, in a way that fails. */
-static bool has_grown(const struct conditions *conditions, const struct changed *changed, const struct candidate *candidate)
+static void add_finding(struct check_results *results, const struct comparison *comparison, const struct changed *changed,
+                        bool fails)
 {
-    if (!conditions_meet_without_cost(conditions, candidate))
-        return changed->ns[BEFORE].most <= (double)conditions->cost_above; /* the limit was kept */
+    struct check_item *item = results_add(results, changed_row(changed)->key.rule);
+    if (item == NULL)
+        return;
+    put_words(item, comparison, changed);
+    item->fails = fails;
+    item->state = changed->calls[BEFORE].in == 0 ? STATE_NEW : STATE_GROWN;
+    results->failed[item->state] += fails;
+    if (item->state == STATE_NEW)
+        put_runs(item, comparison, changed);
+}
+
+/* Whether the finding is new, or grew, for sure, in a way that fails. */
+static bool has_grown(const struct conditions *conditions, const struct changed *changed)
+{
     if (changed->change == CHANGE_SLOWER)
         return changed->sure && conditions_want(conditions, SLOWER);
-    return changed->change == CHANGE_MORE && changed->sure;
+    return (changed->change == CHANGE_NEW || changed->change == CHANGE_MORE) && changed->sure;
 }
 
 static void look_at_finding(struct check_results *results, const struct conditions *conditions,
@@ -151,32 +159,43 @@ static void look_at_finding(struct check_results *results, const struct conditio
     struct candidate candidate = {.rule = row->key.rule, .severity = row->key.severity, .shown = changed->shown};
     candidate.has_ns = changed->ns[AFTER].known != 0;
     candidate.ns = (uint64_t)changed->ns[AFTER].median;
+    bool meets = conditions_meet_without_cost(conditions, &candidate);
+    bool over = conditions_over_cost(conditions, &candidate);
+    bool kept = changed->ns[BEFORE].most <= (double)conditions->cost_above; /* the limit, in the baseline */
     results->findings++;
-    if (!conditions_meet(conditions, &candidate))
-        return;
-    if (changed->change == CHANGE_NEW)
-        add_finding(results, comparison, changed, STATE_NEW,
-                    changed->sure || !conditions_meet_without_cost(conditions, &candidate));
-    else if (has_grown(conditions, changed, &candidate))
-        add_finding(results, comparison, changed, STATE_GROWN, true);
-    else
+    if ((over && kept) || (meets && has_grown(conditions, changed)))
+        add_finding(results, comparison, changed, true);
+    else if (meets && changed->calls[BEFORE].in == 0)
+        add_finding(results, comparison, changed, false);
+    else if (meets || over)
         results->held_back++;
+}
+
+/* A new function may make calls that others made before, and more. */
+static bool may_be_more(const struct changed *changed)
+{
+    return changed->change == CHANGE_NEW && !changed->sure && changed->all[AFTER].least > changed->all[BEFORE].most;
 }
 
 static void look_at_calls(struct check_results *results, const struct conditions *conditions,
                           const struct comparison *comparison, const struct changed *changed)
 {
-    bool more = changed->change == CHANGE_NEW || changed->change == CHANGE_MORE;
+    bool more = changed->change == CHANGE_NEW || changed->change == CHANGE_MORE, maybe = may_be_more(changed);
     enum difference difference = more ? MORE_CALLS : SLOWER;
-    if (!(more || changed->change == CHANGE_SLOWER) || !changed->sure || !conditions_want(conditions, difference))
+    if (!(more || changed->change == CHANGE_SLOWER) || !conditions_want(conditions, difference) ||
+        !(changed->sure || maybe))
         return;
     struct check_item *item = results_add(results, difference_names[difference]);
     if (item == NULL)
         return;
     put_words(item, comparison, changed);
+    item->fails = !maybe;
     item->state = changed->change == CHANGE_NEW ? STATE_NEW : STATE_GROWN;
     if (difference == SLOWER)
         snprintf(item->more, sizeof item->more, "%s", changed_per_call_words(changed).text);
+    if (maybe)
+        snprintf(item->more, sizeof item->more, "not proven: most may be calls that other functions made before; %.200s",
+                 changed_all_words(comparison, changed).text);
 }
 
 /* What the GPU did, where both sides have its times. */

@@ -27,7 +27,7 @@ static const char manual[] =
     "(of implicit orders); with a baseline also more-calls (a function calls the driver more often, or a new one does) and "
     "slower (calls wait longer; 3 runs at least on both sides); of runs with PTDS_DEVICE_TIMES gpu-slower (the default "
     "stream's work runs longer on the GPU) and gpu-idle (the GPU is idle for a larger share), likewise. Without any: any, "
-    "and with a baseline more-calls.\n"
+    "and with a baseline more-calls; with --no-block-in and no baseline the regions alone.\n"
     "\n"
     "With a baseline only what is new or has grown fails, if it is beyond what runs differ by. How long calls wait differs "
     "much from run to run, so a finding that comes with time alone fails where 3 runs or more show it.\n"
@@ -88,6 +88,20 @@ static void read_baseline(struct check *check, struct argp_state *state)
         argp_failure(state, EXIT_USAGE, 0, "--baseline %s%s", error, there ? "" : "; ptds check --update makes one");
 }
 
+/* Results are written one after the other, each in place of what is there. */
+static void refuse_one_file(const struct check *check, struct argp_state *state)
+{
+    const struct {
+        const char *option, *path;
+    } files[] = {
+        {"baseline", check->baseline_path}, {"junit", check->junit}, {"markdown", check->markdown}, {"json", check->json}};
+    for (size_t i = 1; i < sizeof files / sizeof files[0]; i++)
+        for (size_t j = 0; j < i && files[i].path != NULL; j++)
+            if (files[j].path != NULL && output_is_one_file(files[i].path, files[j].path))
+                argp_failure(state, EXIT_USAGE, 0, "--%s %s: that is the file of --%s", files[i].option, files[i].path,
+                             files[j].option);
+}
+
 static void parse_end(struct check *check, struct argp_state *state)
 {
     const struct conditions *conditions = &check->conditions;
@@ -99,8 +113,10 @@ static void parse_end(struct check *check, struct argp_state *state)
             argp_failure(state, EXIT_USAGE, 0, "--fail-on %s is of a --baseline, which is not given", difference_names[i]);
     if (check->baseline_path != NULL)
         read_baseline(check, state);
-    if (!check->has_conditions && check->regions.rules.count == 0)
+    if (!check->has_conditions && (check->regions.rules.count == 0 || check->baseline_path != NULL))
         check->conditions.any = true;
+    if (!check->update)
+        refuse_one_file(check, state);
 }
 
 static void parse_path(const char **path, char *arg, const char *option, struct argp_state *state)

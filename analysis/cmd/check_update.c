@@ -20,12 +20,31 @@ static int write_baseline(struct check *check, const char *name)
     return status != EXIT_CLEAN ? status : output_end(&output, baseline_write(&check->baseline, output.file));
 }
 
+/* What another program does is no level that this one was accepted at, and it is not taken out again. */
+static bool is_of_program(const struct check *check, const char *name)
+{
+    const struct run_facts *then = check->baseline.runs.count != 0 ? TABLE_LAST(&check->baseline.runs) : NULL;
+    for (size_t i = 0; i < check->now.runs.count && then != NULL; i++) {
+        const char *program = check->now.runs.items[i].program;
+        if (strcmp(then->program, program) == 0)
+            continue;
+        fprintf(stderr,
+                "%s: %s: not changed: the baseline is of %.150s, and this is %.150s; give it another --baseline, or remove "
+                "this one to start anew\n",
+                name, check->baseline_path, then->program, program);
+        return false;
+    }
+    return true;
+}
+
 int check_update(struct check *check, const char *name)
 {
     if (check->results.incomplete.count != 0 && !check->allow_incomplete) {
         fprintf(stderr, "%s: %s: not changed: %s\n", name, check->baseline_path, check->results.incomplete.items[0]);
         return EXIT_UNREADABLE;
     }
+    if (!is_of_program(check, name))
+        return EXIT_UNREADABLE;
     if (!history_append(&check->baseline, &check->now)) {
         fprintf(stderr, "%s: no memory for the baseline\n", name);
         return EXIT_UNREADABLE;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/number.h"
@@ -98,6 +99,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* A FIFO's writer may never come, and a pipe can be read once alone. What is not there is told by who reads it. */
+static bool is_readable(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
 /* Baselines are text, traces are not. */
 static bool is_baseline(const char *path)
 {
@@ -133,6 +141,10 @@ static int take_traces(struct history *history, char *path, struct tolerance tol
 static int take(struct history *history, char *path, struct tolerance tolerance, char *name)
 {
     char error[COMPARE_ERROR_SIZE];
+    if (!is_readable(path)) {
+        fprintf(stderr, "%s: %s: not a regular file\n", name, path);
+        return EXIT_UNREADABLE;
+    }
     if (!is_baseline(path))
         return take_traces(history, path, tolerance, name);
     if (baseline_read(history, path, error))

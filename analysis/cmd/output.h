@@ -60,6 +60,10 @@ int output_begin(struct output *output, const char *verb, const char *path, stru
  * verb, with a line on stderr. */
 int output_end(struct output *output, bool whole);
 
+/* Whether what is written to one path takes the place of what is written to, or lies at, the other: it is one regular file,
+ * or will be. Of stdout ("-") never. */
+bool output_is_one_file(const char *one, const char *two);
+
 /* Whether anything was written yet. */
 bool output_any(struct output *output);
 

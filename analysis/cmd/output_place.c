@@ -95,6 +95,32 @@ static bool is_same(const struct stat *one, const struct stat *two)
     return one->st_dev == two->st_dev && one->st_ino == two->st_ino;
 }
 
+/* Of files that are not there yet: a name in a folder. */
+static bool is_same_name(const struct place *one, const struct place *two)
+{
+    char folder[PATH_MAX];
+    struct stat first, second;
+    const char *name = strrchr(one->path, '/'), *other = strrchr(two->path, '/');
+    if (strcmp(name != NULL ? name + 1 : one->path, other != NULL ? other + 1 : two->path) != 0)
+        return false;
+    folder_of(one->path, folder);
+    bool there = stat(folder, &first) == 0;
+    folder_of(two->path, folder);
+    return there && stat(folder, &second) == 0 && is_same(&first, &second);
+}
+
+bool output_is_one_file(const char *one, const char *two)
+{
+    struct place first, second;
+    if (strcmp(one, "-") == 0 || strcmp(two, "-") == 0 || !place_find(&first, one) || !place_find(&second, two))
+        return false;
+    if (first.descriptor >= 0 || second.descriptor >= 0 || first.there != second.there)
+        return false;
+    if (!first.there)
+        return is_same_name(&first, &second);
+    return S_ISREG(first.status.st_mode) && is_same(&first.status, &second.status);
+}
+
 /* A trace in the folder, even one that is too damaged to look like one. */
 static bool is_trace_in(const struct place *place, const struct stat *folder)
 {

@@ -8,75 +8,17 @@
 #include <string.h>
 
 #include "analysis/compare/level.h"
+#include "analysis/compare/placeless.h"
+#include "analysis/compare/sure.h"
 
 const char *const change_names[CHANGES] = {"new", "more", "slower", "gone", "less", "faster", "same"};
 
-enum { TIME_LEAST_NS = 1000000, FEW_CALLS = 2, IDLE_LEAST = 50000000 };
+enum { TIME_LEAST_NS = 1000000, IDLE_LEAST = 50000000 };
 
-static const struct row *find(const struct history *history, const struct row_key *key)
+static void take_row(struct history *to, const struct row *from, bool placeless)
 {
-    size_t low = 0, high = history->rows.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = row_key_order(&history->rows.items[middle].key, key);
-        if (order == 0)
-            return &history->rows.items[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-static bool is_of_group(const struct row_key *one, const struct row_key *two)
-{
-    return one->kind == two->kind && one->severity == two->severity && strcmp(one->rule, two->rule) == 0 &&
-           strcmp(one->api, two->api) == 0 && strcmp(one->kernel, two->kernel) == 0 && strcmp(one->text, two->text) == 0;
-}
-
-/* Whether it is not known where its calls come from. */
-static bool is_unplaced(const struct row *row)
-{
-    return row->key.api[0] != 0 && row->key.place[0] == 0;
-}
-
-/* Whether some place of the group has a name on this side, and is not on the other. */
-static bool has_named(const struct history *side, const struct history *other, const struct row_key *key)
-{
-    for (size_t i = 0; i < side->rows.count; i++) {
-        const struct row *row = &side->rows.items[i];
-        if (!is_unplaced(row) && !row->unnamed && is_of_group(&row->key, key) && find(other, &row->key) == NULL)
-            return true;
-    }
-    return false;
-}
-
-/* Whether the places of all that is alike but for them cannot be compared: some are not known (the runtime called, and how
- * many of these have a whole stack is a matter of chance), or have names on one side only (the program was rebuilt since).
- */
-static bool has_no_places(struct comparison *comparison, const struct history *all[SIDES], const struct row_key *key)
-{
-    bool none = false;
-    for (int side = 0; side < SIDES; side++) {
-        const struct history *other = all[side == BEFORE ? AFTER : BEFORE];
-        for (size_t i = 0; i < all[side]->rows.count; i++) {
-            const struct row *row = &all[side]->rows.items[i];
-            if (!(is_unplaced(row) || row->unnamed) || !is_of_group(&row->key, key))
-                continue;
-            bool nameless = row->unnamed && find(other, &row->key) == NULL && has_named(other, all[side], key);
-            comparison->nameless[side] |= nameless && row->key.kind == ROW_CALLS;
-            none |= is_unplaced(row) || nameless;
-        }
-    }
-    return none;
-}
-
-static void take_row(struct comparison *comparison, int side, const struct history *all[SIDES], const struct row *from)
-{
-    struct history *to = &comparison->sides[side];
     struct row_key key = from->key;
-    if (has_no_places(comparison, all, &key))
+    if (placeless)
         key.place = "";
     struct row *row = history_row(to, &key);
     if (row == NULL)
@@ -93,15 +35,27 @@ static void take_row(struct comparison *comparison, int side, const struct histo
     }
 }
 
-static void take_side(struct comparison *comparison, int side, const struct history *all[SIDES])
+static void take_side(struct history *to, const struct history *from, const bool *placeless)
 {
-    struct history *to = &comparison->sides[side];
-    for (size_t i = 0; i < all[side]->runs.count; i++)
-        if (!history_begin_run(to, &all[side]->runs.items[i]))
+    for (size_t i = 0; i < from->runs.count; i++)
+        if (!history_begin_run(to, &from->runs.items[i]))
             return;
-    for (size_t i = 0; i < all[side]->rows.count; i++)
-        take_row(comparison, side, all, &all[side]->rows.items[i]);
+    for (size_t i = 0; i < from->rows.count; i++)
+        take_row(to, &from->rows.items[i], placeless[i]);
     history_sort(to);
+}
+
+static void take_sides(struct comparison *comparison, const struct history *const all[SIDES])
+{
+    struct placeless placeless;
+    if (placeless_find(&placeless, all))
+        for (int side = 0; side < SIDES; side++)
+            take_side(&comparison->sides[side], all[side], placeless.rows[side]);
+    else
+        comparison->out_of_memory = true;
+    for (int side = 0; side < SIDES; side++)
+        comparison->nameless[side] = placeless.nameless[side];
+    placeless_free(&placeless);
 }
 
 static bool same_processes(const struct history *sides)
@@ -127,17 +81,21 @@ static bool mostly_in(const struct history *history, const struct level *level)
     return level->in * 2 > history->runs.count;
 }
 
-/* The least number of calls that counts: one more in one run may be a second try. */
-static double least_calls(const struct comparison *comparison)
-{
-    return comparison->sides[BEFORE].runs.count < COMPARE_RUNS_FOR_SPREAD ? FEW_CALLS : 1;
-}
-
 static double least_time(const struct comparison *comparison)
 {
     double run = comparison->run_ns[BEFORE].median;
     double floor = run > 0 ? (double)floor_ns(comparison->tolerance.floor, (uint64_t)run) : 0;
     return floor > TIME_LEAST_NS ? floor : TIME_LEAST_NS;
+}
+
+/* Whether what no run had before is new: what most runs have now, and an error in any, since it may be rare and is wrong.
+ */
+static bool is_new(const struct comparison *comparison, const struct changed *changed)
+{
+    const struct row_key *key = &changed_row(changed)->key;
+    const struct level *calls = &changed->calls[AFTER];
+    bool error = key->kind == ROW_FINDING && key->severity == SEVERITY_ERROR;
+    return mostly_in(&comparison->sides[AFTER], calls) || (error && calls->in != 0);
 }
 
 static enum change change_of(const struct comparison *comparison, const struct changed *changed)
@@ -146,12 +104,14 @@ static enum change change_of(const struct comparison *comparison, const struct c
     double growth = comparison->tolerance.growth;
     bool asks = changed_row(changed)->asks, times = ns[BEFORE].known != 0 && ns[AFTER].known != 0;
     if (calls[BEFORE].in == 0)
-        return mostly_in(&comparison->sides[AFTER], &calls[AFTER]) ? CHANGE_NEW : CHANGE_NONE;
+        return is_new(comparison, changed) ? CHANGE_NEW : CHANGE_NONE;
     if (calls[AFTER].in == 0)
         return mostly_in(&comparison->sides[BEFORE], &calls[BEFORE]) ? CHANGE_GONE : CHANGE_NONE;
-    if (!asks && level_counts_above(&calls[BEFORE], &calls[AFTER], growth, least_calls(comparison)))
+    double gained = level_counts_gained(&calls[BEFORE], &calls[AFTER]);
+    double lost = level_counts_lost(&calls[BEFORE], &calls[AFTER]);
+    if (!asks && comparison_is_beyond(comparison, gained, calls[BEFORE].most * growth))
         return CHANGE_MORE;
-    if (!asks && level_counts_above(&calls[AFTER], &calls[BEFORE], growth, least_calls(comparison)))
+    if (!asks && comparison_is_beyond(comparison, lost, calls[AFTER].median * growth))
         return CHANGE_LESS;
     if (times && level_times_above(&ns[BEFORE], &ns[AFTER], growth, least_time(comparison)))
         return CHANGE_SLOWER;
@@ -195,92 +155,6 @@ static void add_changed(struct comparison *comparison, const struct row *before,
         *TABLE_LAST(&comparison->list) = changed;
     else
         comparison->out_of_memory = true;
-}
-
-static bool is_up(enum change change)
-{
-    return change == CHANGE_NEW || change == CHANGE_MORE;
-}
-
-static bool is_down(enum change change)
-{
-    return change == CHANGE_GONE || change == CHANGE_LESS;
-}
-
-/* A function that is new, or gone, proves nothing where another one makes its calls: it has another name now. */
-static bool is_sure_call(const struct comparison *comparison, const struct changed *changed)
-{
-    const struct row_key *key = &changed_row(changed)->key;
-    struct level group[SIDES];
-    if (changed->change == CHANGE_MORE || changed->change == CHANGE_LESS)
-        return true;
-    if (changed->change != CHANGE_NEW && changed->change != CHANGE_GONE)
-        return comparison_has_spread(comparison);
-    for (int side = 0; side < SIDES; side++)
-        group[side] = level_of_group(&comparison->sides[side], key, comparison->per_process);
-    bool up = changed->change == CHANGE_NEW;
-    return level_counts_above(&group[up ? BEFORE : AFTER], &group[up ? AFTER : BEFORE], comparison->tolerance.growth,
-                              least_calls(comparison)) ||
-           group[up ? BEFORE : AFTER].in == 0;
-}
-
-/* Whether the calls that the finding is about became more, or fewer, for sure. */
-static bool calls_changed(const struct comparison *comparison, const struct changed *finding)
-{
-    const struct row_key *key = &changed_row(finding)->key;
-    for (size_t i = 0; i < comparison->list.count; i++) {
-        const struct changed *one = &comparison->list.items[i];
-        const struct row_key *calls = &changed_row(one)->key;
-        if (calls->kind != ROW_CALLS || !one->sure || strcmp(calls->api, key->api) != 0 ||
-            (calls->place[0] != 0 && key->place[0] != 0 && strcmp(calls->place, key->place) != 0))
-            continue;
-        if ((is_up(finding->change) && is_up(one->change)) || (is_down(finding->change) && is_down(one->change)))
-            return true;
-    }
-    return false;
-}
-
-/* A finding that comes or goes while its calls stay: they waited for something else, or longer, as it may be in any run.
- * It is sure where it is no matter of time: an error, what no call stands for, what has no time to it, what is in all runs
- * of one side and in none of the other. */
-static bool is_sure_finding(const struct comparison *comparison, const struct changed *changed)
-{
-    const struct row *row = changed_row(changed);
-    int side = changed->change == CHANGE_GONE ? BEFORE : AFTER;
-    bool in_all = changed->calls[side].in == comparison->sides[side].runs.count;
-    if (changed->change == CHANGE_SLOWER || changed->change == CHANGE_FASTER)
-        return comparison_has_spread(comparison);
-    if (calls_changed(comparison, changed))
-        return true;
-    if (changed->change == CHANGE_MORE || changed->change == CHANGE_LESS)
-        return false;
-    return row->key.severity == SEVERITY_ERROR || row->key.api[0] == 0 ||
-           (changed->shown && changed->ns[side].known == 0) || (in_all && comparison_has_spread(comparison));
-}
-
-static bool is_sure_gpu(const struct changed *changed)
-{
-    return changed->ns[BEFORE].known >= COMPARE_RUNS_FOR_SPREAD && changed->ns[AFTER].known >= COMPARE_RUNS_FOR_SPREAD;
-}
-
-static bool is_sure(const struct comparison *comparison, const struct changed *changed)
-{
-    switch (changed_row(changed)->key.kind) {
-    case ROW_CALLS: return is_sure_call(comparison, changed);
-    case ROW_FINDING: return is_sure_finding(comparison, changed);
-    default: return is_sure_gpu(changed);
-    }
-}
-
-static void settle(struct comparison *comparison, enum row_kind kind)
-{
-    for (size_t i = 0; i < comparison->list.count; i++) {
-        struct changed *changed = &comparison->list.items[i];
-        if (changed_row(changed)->key.kind != kind || changed->change == CHANGE_NONE)
-            continue;
-        changed->sure = is_sure(comparison, changed);
-        (changed->sure ? comparison->sure : comparison->unsure)[changed->change]++;
-    }
 }
 
 /* Findings, calls, the GPU. */
@@ -332,8 +206,7 @@ void compare(struct comparison *comparison, const struct history *before, const 
 {
     const struct history *all[SIDES] = {before, after};
     *comparison = (struct comparison){.tolerance = tolerance};
-    take_side(comparison, BEFORE, all);
-    take_side(comparison, AFTER, all);
+    take_sides(comparison, all);
     comparison->per_process = !same_processes(comparison->sides);
     for (int side = 0; side < SIDES; side++) {
         comparison->run_ns[side] = level_of_runs(&comparison->sides[side]);
@@ -342,16 +215,14 @@ void compare(struct comparison *comparison, const struct history *before, const 
     compare_gpu(comparison);
     for (size_t i = 0; i < comparison->sides[AFTER].rows.count; i++) {
         const struct row *row = &comparison->sides[AFTER].rows.items[i];
-        add_changed(comparison, find(&comparison->sides[BEFORE], &row->key), row);
+        add_changed(comparison, history_find(&comparison->sides[BEFORE], &row->key), row);
     }
     for (size_t i = 0; i < comparison->sides[BEFORE].rows.count; i++) {
         const struct row *row = &comparison->sides[BEFORE].rows.items[i];
-        if (find(&comparison->sides[AFTER], &row->key) == NULL)
+        if (history_find(&comparison->sides[AFTER], &row->key) == NULL)
             add_changed(comparison, row, NULL);
     }
-    settle(comparison, ROW_CALLS);
-    settle(comparison, ROW_FINDING);
-    settle(comparison, ROW_GPU);
+    comparison_settle(comparison);
     if (comparison->list.count != 0)
         qsort(comparison->list.items, comparison->list.count, sizeof *comparison->list.items, by_weight);
 }

@@ -48,6 +48,7 @@ struct changed {
     bool shown;                           /* of a finding: worth a line of its own, on the side where it is */
     const struct row *row[SIDES];         /* NULL: not there */
     struct level calls[SIDES], ns[SIDES]; /* a run, or a process if per_process */
+    struct level all[SIDES];              /* of calls of a function that is new, or gone: of all functions together */
 };
 
 /* How much more counts. All must be passed, and the spread of the runs. */
@@ -80,6 +81,13 @@ void comparison_free(struct comparison *comparison);
 static inline const struct row *changed_row(const struct changed *changed)
 {
     return changed->row[AFTER] != NULL ? changed->row[AFTER] : changed->row[BEFORE];
+}
+
+/* Of calls of a function that is new, or gone: whether all functions together call as often as before. */
+static inline bool changed_as_many(const struct changed *changed)
+{
+    const struct level *all = changed->all;
+    return all[AFTER].least <= all[BEFORE].most && all[BEFORE].least <= all[AFTER].most;
 }
 
 /* Whether some runs of a side have GPU times. */

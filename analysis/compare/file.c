@@ -6,10 +6,14 @@
 #include "analysis/compare/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "analysis/base/text.h"
 #include "analysis/views/json/value.h"
@@ -254,19 +258,42 @@ static bool take_root(struct history *history, const json_t *root, const char *p
            take_rows(history, json_object_get(root, "gpu"), ROW_GPU, path, error); /* none: older ones */
 }
 
+/* A shell's pipe, as in `--baseline <(...)`: it has its writer. */
+static bool is_pipe(int file, mode_t mode)
+{
+    struct statfs system;
+    return S_ISFIFO(mode) && fstatfs(file, &system) == 0 && system.f_type == PIPEFS_MAGIC;
+}
+
+/* Not a FIFO, whose writer may never come, nor a device, which may never end. */
+static FILE *open_file(const char *path, char *error)
+{
+    struct stat status;
+    const char *reason = NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0 || fstat(file, &status) != 0)
+        reason = strerror(errno);
+    else if (S_ISDIR(status.st_mode))
+        reason = "is a folder; a baseline is a file that ptds check --update makes";
+    else if (!S_ISREG(status.st_mode) && !(is_pipe(file, status.st_mode) && fcntl(file, F_SETFL, O_RDONLY) == 0))
+        reason = "is no regular file; a baseline is a file that ptds check --update makes";
+    FILE *opened = reason == NULL ? fdopen(file, "r") : NULL;
+    if (opened == NULL) {
+        fail(error, path, reason != NULL ? reason : strerror(errno));
+        if (file >= 0)
+            close(file);
+    }
+    return opened;
+}
+
 bool baseline_read(struct history *history, const char *path, char *error)
 {
     char reason[200];
     json_error_t trouble;
-    FILE *file = fopen(path, "re");
+    FILE *file = open_file(path, error);
     *history = (struct history){0};
     if (file == NULL)
-        return fail(error, path, strerror(errno));
-    struct stat status;
-    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
-        fclose(file);
-        return fail(error, path, "is a folder; a baseline is a file that ptds check --update makes");
-    }
+        return false;
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &trouble);
     fclose(file);
     if (root == NULL) {

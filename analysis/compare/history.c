@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keeps what runs did, by rows. Called by observe.c, file.c and compare.c. Rows are few (some hundred call sites), so they
- * are looked up by a hash of their words.
+ * Keeps what runs did, by rows. Called by observe.c, file.c and compare.c. Rows are some hundred call sites, or many
+ * thousands of generated code, so they are looked up by a hash of their words.
  */
 #include "analysis/compare/history.h"
 
@@ -56,18 +56,60 @@ static void free_row(struct row *row)
     free(row->by_run.items);
 }
 
+static uint64_t hash_of(const struct row_key *key)
+{
+    const char *const texts[] = {key->rule, key->api, key->kernel, key->place, key->text};
+    uint64_t hash = (uint64_t)key->kind << 8 | (uint64_t)key->severity;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (const char *at = texts[i];; at++) {
+            hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+            if (*at == 0) /* part of it, so that "ab" and "c" are not "a" and "bc" */
+                break;
+        }
+    return hash >> 1; /* the map refuses one of the others */
+}
+
+/* The row's number goes into *at. False: it is not there, and *hash is the key that the map has free for it. */
+static bool look_up(const struct history *history, const struct row_key *key, uint64_t *hash, uint32_t *at)
+{
+    for (*hash = hash_of(key); id_map_get(&history->by_hash, *hash, at); ++*hash)
+        if (row_key_order(&history->rows.items[*at].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Rows that are not in the map: all of them after they changed their places, and the last one that was made. */
+static bool index_rows(struct history *history)
+{
+    uint64_t hash;
+    uint32_t at;
+    for (; history->hashed < history->rows.count; history->hashed++)
+        if (!look_up(history, &history->rows.items[history->hashed].key, &hash, &at) &&
+            !id_map_put(&history->by_hash, hash, (uint32_t)history->hashed))
+            return false;
+    return true;
+}
+
+static void forget_index(struct history *history)
+{
+    id_map_free(&history->by_hash);
+    history->hashed = 0;
+}
+
 struct row *history_row(struct history *history, const struct row_key *key)
 {
-    for (size_t i = 0; i < history->rows.count; i++)
-        if (row_key_order(&history->rows.items[i].key, key) == 0)
-            return &history->rows.items[i];
-    if (!TABLE_ADD(&history->rows)) {
+    uint64_t hash;
+    uint32_t at;
+    bool whole = index_rows(history);
+    if (whole && look_up(history, key, &hash, &at))
+        return &history->rows.items[at];
+    if (!whole || !TABLE_ADD(&history->rows)) {
         history->out_of_memory = true;
         return NULL;
     }
     struct row *row = TABLE_LAST(&history->rows);
     *row = (struct row){.key = *key};
-    bool whole = own(&row->key.rule);
+    whole = own(&row->key.rule);
     whole &= own(&row->key.api);
     whole &= own(&row->key.kernel);
     whole &= own(&row->key.place);
@@ -177,6 +219,7 @@ void history_keep_latest(struct history *history, size_t most)
             free_row(row);
     }
     history->rows.count = kept;
+    forget_index(history);
 }
 
 static int by_key(const void *one, const void *two)
@@ -188,6 +231,27 @@ void history_sort(struct history *history)
 {
     if (history->rows.count != 0)
         qsort(history->rows.items, history->rows.count, sizeof *history->rows.items, by_key);
+    forget_index(history);
+}
+
+size_t history_seek(const struct history *history, const struct row_key *key)
+{
+    size_t low = 0, high = history->rows.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (row_key_order(&history->rows.items[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct row *history_find(const struct history *history, const struct row_key *key)
+{
+    size_t at = history_seek(history, key);
+    const struct row *row = at < history->rows.count ? &history->rows.items[at] : NULL;
+    return row != NULL && row_key_order(&row->key, key) == 0 ? row : NULL;
 }
 
 void history_free(struct history *history)
@@ -200,5 +264,6 @@ void history_free(struct history *history)
         free_row(&history->rows.items[i]);
     free(history->runs.items);
     free(history->rows.items);
+    id_map_free(&history->by_hash);
     *history = (struct history){0};
 }

@@ -53,6 +53,8 @@ struct row {
 struct history {
     TABLE_OF(struct run_facts) runs;
     TABLE_OF(struct row) rows;
+    struct id_map by_hash; /* for history_row: the first `hashed` rows */
+    size_t hashed;
     bool out_of_memory;
 };
 
@@ -70,6 +72,9 @@ bool history_append(struct history *to, const struct history *from);
 void history_keep_latest(struct history *history, size_t most);
 /* Rows in the order of their keys, so that files and reports do not differ for nothing. */
 void history_sort(struct history *history);
+/* Of a history in that order: the first row that does not come before the key; the row itself, NULL if it is not there. */
+size_t history_seek(const struct history *history, const struct row_key *key);
+const struct row *history_find(const struct history *history, const struct row_key *key);
 int row_key_order(const struct row_key *one, const struct row_key *two);
 void row_set_site(struct row *row, const char *site, const char *id);
 /* What is true of one of two rows that become one: all but their amounts. */

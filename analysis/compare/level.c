@@ -112,11 +112,12 @@ struct level level_of_gpu(const struct history *history, enum gpu_measure measur
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process)
 {
     struct level level = {.in = 0};
+    struct row_key first = {.kind = ROW_CALLS, .rule = "", .api = key->api, .kernel = key->kernel, .place = "", .text = ""};
     double *values = calloc(history->runs.count + 1, sizeof *values);
-    for (size_t i = 0; i < history->rows.count && values != NULL; i++) {
+    for (size_t i = history_seek(history, &first); i < history->rows.count && values != NULL; i++) {
         const struct row *row = &history->rows.items[i];
         if (row->key.kind != ROW_CALLS || strcmp(row->key.api, key->api) != 0 || strcmp(row->key.kernel, key->kernel) != 0)
-            continue;
+            break;
         for (size_t run = 0; run < history->runs.count; run++)
             values[run] += (double)row_in(row, run).count * share(history, run, per_process);
     }
@@ -133,10 +134,16 @@ static double greater(double one, double two)
     return one > two ? one : two;
 }
 
-bool level_counts_above(const struct level *one, const struct level *two, double growth, double least)
+double level_counts_gained(const struct level *before, const struct level *after)
 {
-    double above = two->median - one->median, spread = greater(one->most - one->least, two->most - two->least);
-    return above > 0 && above >= greater(least, one->median * growth) && above > spread;
+    double above = after->median - before->most;
+    return after->least > before->most && above > after->most - after->least ? above : 0;
+}
+
+double level_counts_lost(const struct level *before, const struct level *after)
+{
+    double below = before->least - after->median;
+    return after->most < before->least && below > after->most - after->least ? below : 0;
 }
 
 bool level_times_above(const struct level *one, const struct level *two, double growth, double least)

@@ -17,9 +17,13 @@ struct level level_of_gpu(const struct history *history, enum gpu_measure measur
 /* Of all calls of a driver function and kernel, wherever from. */
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process);
 
-/* Whether `two` is above `one` by more than a share of it, than `least`, and than the runs differ among themselves. Counts
- * hardly do, so all runs of the first must be below; of times, which have outliers, most of one below most of the other. */
-bool level_counts_above(const struct level *one, const struct level *two, double growth, double least);
+/* By how much counts are above all that the runs before had, or below; 0: not by more than the runs after differ among
+ * themselves. Runs before may be of several levels, each of which was accepted: the nearest one counts, never their spread.
+ */
+double level_counts_gained(const struct level *before, const struct level *after);
+double level_counts_lost(const struct level *before, const struct level *after);
+/* Whether times of `two` are above those of `one` by more than a share of it, than `least`, and than the runs differ among
+ * themselves. They have outliers: most of one must be below most of the other. */
 bool level_times_above(const struct level *one, const struct level *two, double growth, double least);
 
 #endif

@@ -53,6 +53,17 @@ struct line changed_calls_words(const struct comparison *comparison, const struc
     return line;
 }
 
+struct line changed_all_words(const struct comparison *comparison, const struct changed *changed)
+{
+    struct line line = {.used = 0};
+    const struct level *after = &changed->all[AFTER], *before = &changed->all[BEFORE];
+    line_add(&line, "all functions together make %s %s", text_count(whole(after->median)).text, each(comparison));
+    add_spread(&line, after, false);
+    line_add(&line, ", was %s", text_count(whole(before->median)).text);
+    add_spread(&line, before, false);
+    return line;
+}
+
 struct line changed_time_words(const struct comparison *comparison, const struct changed *changed)
 {
     struct line line = {.used = 0};

@@ -17,6 +17,8 @@ extern "C" {
 void row_words(const struct row *row, char *out, size_t room);
 /* "800 calls a run, was 400 (398 to 402)", of the GPU "operations": the spread where there is one. */
 struct line changed_calls_words(const struct comparison *comparison, const struct changed *changed);
+/* Of calls of a function that is new: "all functions together make 130 a run, was 100". */
+struct line changed_all_words(const struct comparison *comparison, const struct changed *changed);
 /* "9.0 ms a run, was 5.0 ms (4.8 to 5.2 ms)", of the GPU "ran 9.0 ms ..."; empty where neither side knows a time. */
 struct line changed_time_words(const struct comparison *comparison, const struct changed *changed);
 /* "22.5 us a call, was 12.5 us"; empty likewise. */

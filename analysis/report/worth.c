@@ -63,10 +63,14 @@ static bool tells_what_stayed(const struct finding *finding)
     return finding->rule->stayed && finding->has_api;
 }
 
+bool rule_is_of_default_stream(const struct rule *rule)
+{
+    return strcmp(rule->class_, "H1") == 0 || strcmp(rule->class_, "H2") == 0 || strcmp(rule->class_, "H7") == 0;
+}
+
 bool finding_is_of_default_stream(const struct finding *finding)
 {
-    const char *class = finding->rule->class_;
-    return tells_what_stayed(finding) || strcmp(class, "H1") == 0 || strcmp(class, "H2") == 0 || strcmp(class, "H7") == 0;
+    return tells_what_stayed(finding) || rule_is_of_default_stream(finding->rule);
 }
 
 /* All orders that end at the finding's site are needed, by data or by a time that the program takes. */

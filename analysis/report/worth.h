@@ -29,6 +29,7 @@ uint64_t floor_ns(struct floor floor, uint64_t run_ns);
 void report_weigh(struct report *report, struct floor floor);
 /* It is about the default stream's order, whose cost is the run's as a whole (report_default_stream). */
 bool finding_is_of_default_stream(const struct finding *finding);
+bool rule_is_of_default_stream(const struct rule *rule); /* all that it finds is, whatever the policy */
 /* Where it stands: what is wrong first, then other errors, what puts results in doubt, what costs time, what is folded. */
 enum finding_places { PLACE_WRONG, PLACE_ERROR, PLACE_DOUBT, PLACE_COST, PLACE_FOLDED };
 int finding_place(const struct finding *finding);

@@ -22,3 +22,12 @@ size_t rules_all(const struct rule *rules[RULES_MOST])
     }
     return count;
 }
+
+const struct rule *rules_find(const char *id)
+{
+    /* cppcheck-suppress comparePointers ; likewise */
+    for (const struct rule *const *entry = __start_ptds_rules; entry < __stop_ptds_rules; entry++)
+        if (strcmp((*entry)->id, id) == 0)
+            return *entry;
+    return NULL;
+}

@@ -15,6 +15,8 @@ enum { RULES_MOST = 64 };
 
 /* All rules of this binary, by id; returns how many. */
 size_t rules_all(const struct rule *rules[RULES_MOST]);
+/* The rule of this id; NULL: none. */
+const struct rule *rules_find(const char *id);
 
 #ifdef __cplusplus
 }

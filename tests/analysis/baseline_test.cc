@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `ptds check` against earlier runs: what runs differ by anyway, and what does not fail for it.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/analysis/checked.h"
 
 namespace ptds
@@ -83,6 +86,9 @@ TEST(Baseline, TimeAloneFailsWhereRepetitionsShowIt)
     EXPECT_EQ(3, with({"--baseline", one, "--fail-on", "slower"}, {50000, 50000, 50000}).exit);
     EXPECT_EQ(1, with({"--baseline", json, "--fail-on", "cost>30ms"}, {50000}).exit) << "a limit of one's own, now passed";
     EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "cost>5ms"}, {50000}).exit) << "passed before";
+    EXPECT_EQ(1, with({"--baseline", json, "--fail-on", "any,cost>30ms"}, {50000}).exit) << "each condition by itself";
+    EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "any,cost>5ms"}, {50000}).exit) << "passed before";
+    EXPECT_EQ(0, with({"--baseline", json, "--fail-on", "any,cost>30ms", "--ignore", "sync-copy"}, {50000}).exit);
 }
 
 /* A wait that is a finding if it lasts, and none if it does not. */
@@ -101,6 +107,15 @@ TEST(Baseline, AFindingThatTimeMadeIsNotProvenByOneRun)
     Outcome two_of_three = runs.Check({runs.Recorded({4, 3000}), runs.Recorded({4, 3}), runs.Recorded({4, 3000}),
                                        "--baseline", json, "--fail-on", "sync-copy"});
     EXPECT_EQ(0, two_of_three.exit) << two_of_three;
+    EXPECT_NE(std::string::npos, two_of_three.out.find("not proven: in 2 of 3 runs")) << two_of_three;
+    Outcome one_of_three = runs.Check({runs.Recorded({4, 3000}), runs.Recorded({4, 3}), runs.Recorded({4, 3}), "--baseline",
+                                       json, "--fail-on", "sync-copy"});
+    EXPECT_EQ(0, one_of_three.exit) << one_of_three;
+    EXPECT_EQ(0u, one_of_three.out.find("maybe sync-copy [")) << one_of_three;
+    EXPECT_NE(std::string::npos, one_of_three.out.find("not proven: in 1 of 3 runs")) << one_of_three;
+    EXPECT_EQ(std::string::npos, one_of_three.out.find("because the baseline has")) << "it has not: " << one_of_three;
+    EXPECT_EQ(1, runs.Check({runs.Recorded({4, 30000}), "--baseline", json, "--fail-on", "any,cost>20ms"}).exit)
+        << "new, not proven, and over the limit";
 }
 
 TEST(Check, ACostIsOfOneRun)
@@ -209,6 +224,55 @@ TEST(Baseline, OfAnotherProgramProvesNothing)
     Outcome ran = runs.Check({other, "--baseline", json});
     EXPECT_EQ(3, ran.exit) << ran;
     EXPECT_NE(std::string::npos, ran.err.find("and this is another")) << ran.err;
+    std::string before = read_file(json);
+    for (const std::vector<std::string> &more : {std::vector<std::string>{}, {"--allow-incomplete"}}) {
+        std::vector<std::string> words = {"--update", "--baseline", json, other};
+        words.insert(words.end(), more.begin(), more.end());
+        ran = runs.Check(words);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_EQ("ptds check: " + json +
+                      ": not changed: the baseline is of prog, and this is another; give it another --baseline, or remove "
+                      "this one to start anew\n",
+                  ran.err);
+        EXPECT_EQ(before, read_file(json));
+    }
+    EXPECT_EQ(0, runs.Check({"--update", "--baseline", runs.folder / "another.json", other}).exit);
+}
+
+TEST(Baseline, IsNotReadFromWhatMayNeverEnd)
+{
+    Baselines runs;
+    std::string json = runs.Of({{}}), fifo = runs.folder / "fifo", one = runs.Recorded({});
+    ASSERT_EQ(0, mkfifo(fifo.c_str(), 0600));
+    Outcome ran = runs.Check({one, "--baseline", fifo});
+    EXPECT_EQ(2, ran.exit) << ran;
+    EXPECT_EQ("ptds check: --baseline " + fifo +
+                  ": is no regular file; a baseline is a file that ptds check --update makes\n",
+              ran.err);
+    for (const std::vector<std::string> &sides : {std::vector<std::string>{fifo, one}, {one, fifo}}) {
+        ran = runs.Diff(sides);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_NE(std::string::npos, ran.err.find(fifo + ": not a regular file")) << ran;
+    }
+    ran = run({{"/bin/bash", "-c", "\"$1\" check \"$2\" --baseline <(cat \"$3\")", "bash", data_file("analysis/ptds_leaks"),
+                one, json}});
+    EXPECT_EQ(0, ran.exit) << "a shell's pipe has its writer: " << ran;
+    std::string link = runs.folder / "link.json";
+    ASSERT_EQ(0, symlink(json.c_str(), link.c_str()));
+    EXPECT_EQ(0, runs.Check({one, "--baseline", link}).exit);
+}
+
+/* The default conditions are of all that is not asked for otherwise: a region says nothing of the rest of the program. */
+TEST(Baseline, IsHeldAgainstBesideRegions)
+{
+    Baselines runs;
+    const std::string calls = "tsc\n1@0 region step\n1@1 launch s=N1 k=a\n1@3 region-end\n", more = "1@4 launch s=N1 k=a\n";
+    std::string json = runs.OfCalls({calls, calls, calls}), now = runs.RecordedCalls(calls + more + more);
+    Outcome ran = runs.Check({now, "--baseline", json, "--no-block-in", "step"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ(0u, ran.out.find("FAIL more-calls grown: cuLaunchKernel of a")) << ran;
+    EXPECT_EQ(0, runs.Check({now, "--baseline", json, "--no-block-in", "step", "--fail-on", "sync-copy"}).exit);
+    EXPECT_EQ(0, runs.Check({runs.RecordedCalls(calls), "--baseline", json, "--no-block-in", "step"}).exit);
 }
 
 TEST(Check, WritesMarkdownJUnitAndJson)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `ptds check` as a pipeline meets it: exit statuses, lines, conditions, regions. Baselines: baseline_test.cc.
+#include <unistd.h>
+
 #include "analysis/check/check.h"
 #include "tests/analysis/checked.h"
 
@@ -218,6 +220,32 @@ TEST(Check, SeveritiesAndRulesThatNeverFail)
     EXPECT_EQ("1 of 2 findings fail; 1 process", LastLine(traces.Check({bad, "--ignore", "sync-copy"})));
     EXPECT_EQ(0, traces.Check({bad, "--ignore", "sync-copy", "--fail-on", "cost>1us"}).exit);
     EXPECT_EQ(1, traces.Check({bad, "--fail-on", "error,sync-copy"}).exit) << "any one of them";
+}
+
+TEST(Check, EachResultHasAFileOfItsOwn)
+{
+    Traces traces;
+    std::string good = traces("good.ptds", clean), baseline = traces.folder / "b.json", out = traces.folder / "out",
+                link = traces.folder / "link", round = traces.folder / "./out";
+    ASSERT_EQ(0, traces.Check({"--update", "--baseline", baseline, good}).exit);
+    ASSERT_EQ(0, ::symlink(baseline.c_str(), link.c_str()));
+    std::string before = read_file(baseline);
+    for (const auto &[words, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"--json", baseline}, "--json " + baseline + ": that is the file of --baseline"},
+             {{"--junit", link}, "--junit " + link + ": that is the file of --baseline"},
+             {{"--markdown", out, "--json", round}, "--json " + round + ": that is the file of --markdown"},
+             {{"--junit", out, "--markdown", out}, "--markdown " + out + ": that is the file of --junit"}}) {
+        std::vector<std::string> all = {good, "--baseline", baseline};
+        all.insert(all.end(), words.begin(), words.end());
+        Outcome ran = traces.Check(all);
+        EXPECT_EQ(2, ran.exit) << ran;
+        EXPECT_EQ("ptds check: " + said + "\n", ran.err);
+        EXPECT_EQ(before, read_file(baseline));
+        EXPECT_NE(0, access(out.c_str(), F_OK));
+    }
+    EXPECT_EQ(0, traces.Check({good, "--baseline", baseline, "--json", out, "--junit", out + ".xml"}).exit);
+    EXPECT_EQ(0, traces.Check({good, "--json", "/dev/null", "--junit", "/dev/null", "--markdown", "-"}).exit);
+    EXPECT_EQ(0, traces.Check({"--update", "--baseline", baseline, good, "--json", baseline}).exit) << "nothing is written";
 }
 
 TEST(Check, NamesAreNoMarkup)

@@ -83,16 +83,27 @@ class Baselines : public Traces
 public:
     std::string Recorded(const Work &run)
     {
+        return RecordedCalls(CallsOf(run));
+    }
+    std::string RecordedCalls(const std::string &calls)
+    {
         std::string path = folder / ("run" + std::to_string(++hours_) + ".ptds");
-        std::ofstream(path) << AtHour(BuildTrace(CallsOf(run)), hours_);
+        std::ofstream(path) << AtHour(BuildTrace(calls), hours_);
         return path;
     }
     /* A baseline of runs that lost these times, in us, a copy. */
     std::string Of(const std::vector<Work> &runs)
     {
-        std::string path = folder / ("baseline" + std::to_string(++hours_) + ".json");
+        std::vector<std::string> calls;
         for (const Work &run : runs)
-            EXPECT_EQ(0, Check({"--update", "--baseline", path, Recorded(run)}).exit);
+            calls.push_back(CallsOf(run));
+        return OfCalls(calls);
+    }
+    std::string OfCalls(const std::vector<std::string> &runs)
+    {
+        std::string path = folder / ("baseline" + std::to_string(++hours_) + ".json");
+        for (const std::string &calls : runs)
+            EXPECT_EQ(0, Check({"--update", "--baseline", path, RecordedCalls(calls)}).exit);
         return path;
     }
 

@@ -3,6 +3,9 @@
 // Whole comparisons: compared/NAME.before.json and NAME.after.json are baselines whose rows are named for what they are
 // about, mostly at the edge of what counts; NAME.said is all that `ptds diff` and `ptds check` make of the two, and the
 // first as it is written again. What is said now is among the test's outputs.
+#include <ctime>
+#include <fstream>
+
 #include "analysis/compare/file.h"
 #include "tests/analysis/compared.h"
 #include "tests/support/expected.h"
@@ -102,6 +105,39 @@ TEST_P(Compare, SaysAllOfThis)
 INSTANTIATE_TEST_SUITE_P(Baselines, Compare,
                          testing::Values("thrice", "once", "many", "names", "unchanged", "uneven", "several"),
                          [](const testing::TestParamInfo<const char *> &pair) { return std::string(pair.param); });
+
+/* Generated code calls from thousands of places, and may have other names for all of them after a change. */
+TEST(Histories, OfManyPlacesTakeLittleTime)
+{
+    enum { PLACES = 10000 };
+    clock_t begin = clock();
+    char error[COMPARE_ERROR_SIZE] = "";
+    history sides[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        std::string path = testing::TempDir() + "/many.json", findings, calls;
+        for (int i = 0; i < PLACES; i++) {
+            std::string row = "\"call\":\"cuApi\",\"place\":\"f" + std::to_string(i) + (side == BEFORE ? "" : "_new") +
+                              "\",\"calls\":[4],",
+                        end = i + 1 < PLACES ? "},\n" : "}\n";
+            findings += R"({"rule":"sync-copy","severity":"warning","shown":true,)" + row + "\"saves_ns\":[5000000]" + end;
+            calls += "{" + row + "\"blocked_ns\":[5000000]" + end;
+        }
+        std::ofstream(path)
+            << R"({"ptds_baseline_version": 1, "runs": [{"program":"prog","policy":"observe","processes":1}],)"
+            << "\"findings\": [\n"
+            << findings << "], \"calls\": [\n"
+            << calls << "], \"gpu\": []}\n";
+        ASSERT_TRUE(baseline_read(&sides[side], path.c_str(), error)) << error;
+    }
+    comparison comparison;
+    compare(&comparison, &sides[BEFORE], &sides[AFTER], TOLERANCE_DEFAULT);
+    EXPECT_LT((clock() - begin) / CLOCKS_PER_SEC, 10) << "not a matter of all pairs of them";
+    EXPECT_EQ(size_t{2 * PLACES}, comparison.unsure[CHANGE_NEW]) << "other names";
+    EXPECT_EQ(size_t{2 * PLACES}, comparison.unsure[CHANGE_GONE]);
+    comparison_free(&comparison);
+    history_free(&sides[BEFORE]);
+    history_free(&sides[AFTER]);
+}
 
 TEST(Histories, KeepTheirLatestRuns)
 {

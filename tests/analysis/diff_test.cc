@@ -71,6 +71,18 @@ TEST(Diff, WhatIsNewAndGone)
         << ran.out;
 }
 
+/* A twentieth more of them: that may be chance, but as many they are not. */
+TEST(Diff, CallsThatMovedAreSaidToBeAsManyWhereTheyAre)
+{
+    Sides sides;
+    std::string before = sides.Of("before", {{100, 10}}), moved = sides.Of("moved", {{0, 10, 100, "other@lib"}}),
+                more = sides.Of("more", {{0, 10, 105, "other@lib"}});
+    EXPECT_NE(std::string::npos,
+              sides.Diff({before, moved}).out.find("calls that moved: there are as many as before (--all"));
+    Outcome ran = sides.Diff({before, more});
+    EXPECT_NE(std::string::npos, ran.out.find("calls that moved (--all shows them)")) << ran;
+}
+
 TEST(Diff, TimesBeyondTheSpread)
 {
     Sides sides;

@@ -123,13 +123,25 @@ struct line diff_side(const struct diff *diff, int side)
     return line;
 }
 
+static bool is_as_many(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->list.count; i++) {
+        const struct changed *changed = &comparison->list.items[i];
+        bool moved = changed->change == CHANGE_NEW || changed->change == CHANGE_GONE;
+        if (moved && !changed->sure && changed_row(changed)->key.kind == ROW_CALLS && !changed_as_many(changed))
+            return false;
+    }
+    return true;
+}
+
 struct line diff_chance(const struct diff *diff)
 {
     size_t count = add_up(diff->comparison->unsure);
     struct line line = {.used = 0};
     if (count != 0 && !diff->all)
-        line_add(&line, "%s may be chance, or calls that moved: there are as many as before (--all shows them)",
-                 text_plural(count, "more difference").text);
+        line_add(&line, "%s may be chance, or calls that moved%s (--all shows them)",
+                 text_plural(count, "more difference").text,
+                 is_as_many(diff->comparison) ? ": there are as many as before" : "");
     return line;
 }
 
