@@ -41,6 +41,10 @@ void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
 /* The same until the word, which only grows, is beyond `least`. */
 void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting);
 
+/* 1 once the word is another one than `value`, 0 if it stays that for so many milliseconds; whoever changes it calls
+ * word_wake. */
+int word_leaves(uint32_t *word, uint32_t value, unsigned milliseconds);
+
 /* After the word has changed. */
 void word_wake(uint32_t *word);
 

@@ -99,6 +99,7 @@ uint32_t record_stack(struct call *C);
 
 /* In a forked child: the parent's trace is the parent's. */
 void record_after_fork(void);
+void record_start_after_fork(void);
 void record_threads_after_fork(void);
 void record_devices_after_fork(void);
 

@@ -216,6 +216,21 @@ TEST_F(Lock, WhoeverSetsAWordWakesAllThatWait)
     EXPECT_EQ(10u, word_);
 }
 
+/* A thousandth of a second at a time. */
+TEST_F(Lock, AWordThatLeaves)
+{
+    g_word = &word_;
+    word_ = 4;
+    EXPECT_EQ(1, word_leaves(&word_, 5, 3));
+    EXPECT_EQ(Asked{}, g_asked);
+    EXPECT_EQ(0, word_leaves(&word_, 4, 3));
+    EXPECT_EQ(Asked(3, "while 4 for 0.1000000"), g_asked);
+    g_asked.clear();
+    becomes(5, 3);
+    EXPECT_EQ(1, word_leaves(&word_, 4, 3)) << "at the very end";
+    EXPECT_EQ(Asked(3, "while 4 for 0.1000000"), g_asked);
+}
+
 /* ---- gates ---- */
 
 TEST_F(Lock, AGateThatIsOpen)

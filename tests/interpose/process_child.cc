@@ -14,6 +14,7 @@
  *     detached N       main ends while another thread goes on working
  *     threads N        eight threads of N launches each, joined
  *     race N           sixteen threads make the process's first calls together
+ *     constructor N PATH      makes its first call while another thread is in that library's constructor, which makes one
  *     churn N          two thousand threads, one after the other
  *     unload N PATH    works through a library that brought the driver and is unloaded, twice
  *     abort N          works, then abort()
@@ -71,7 +72,7 @@ template <class F> void look_up(void *library, F *function, const char *name)
         exit(90);
 }
 
-void start()
+void open_driver()
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library)
@@ -80,7 +81,14 @@ void start()
     look_up(library, &driver.create, "cuCtxCreate_v2");
     look_up(library, &driver.use, "cuCtxSetCurrent");
     look_up(library, &driver.launch, "cuLaunchKernel");
-    if (driver.init(0) || driver.create(&driver.context, 0, 0))
+    if (driver.init(0))
+        exit(92);
+}
+
+void start()
+{
+    open_driver();
+    if (driver.create(&driver.context, 0, 0))
         exit(92);
 }
 
@@ -197,6 +205,24 @@ int race(int times)
     }
     for (std::thread &thread : all)
         thread.join();
+    return 5;
+}
+
+int constructor(int times, const char *path)
+{
+    int pipes[2];
+    char byte;
+    open_driver();
+    if (pipe(pipes) != 0 || dup2(pipes[1], 200) != 200)
+        return 94;
+    std::thread other([path] {
+        if (!dlopen(path, RTLD_NOW))
+            exit(95);
+    });
+    if (read(pipes[0], &byte, 1) != 1 || driver.create(&driver.context, 0, 0))
+        return 96;
+    work(times);
+    other.join();
     return 5;
 }
 
@@ -344,6 +370,8 @@ int main(int argc, char **argv)
         return threads(times);
     if (mode == "race")
         return race(times);
+    if (mode == "constructor")
+        return constructor(times, argument);
     if (mode == "churn")
         return churn(times);
     if (mode == "data" || mode.rfind("own-file", 0) == 0)

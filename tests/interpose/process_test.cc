@@ -319,6 +319,22 @@ TEST(Process, ManyThreadsMakeTheFirstCalls)
     }
 }
 
+/* The first call's thread waits for the loader, which the constructor's thread has: that one waits for nobody. */
+TEST(Process, AConstructorMakesACallDuringTheFirst)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Command command = child("constructor", 20, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}},
+                                data_file("tests/interpose/libslow.so"));
+        command.seconds = 20;
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        expect_launches(folder / "trace", 21, true);
+    }
+}
+
 /* Ended threads leave no more behind than their counts. */
 TEST(Process, ThreadsComeAndGo)
 {
