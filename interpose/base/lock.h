@@ -22,6 +22,13 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
+/* 0: somebody has it, which may be this very thread, interrupted by a signal. */
+static inline int lock_try(struct lock *lock)
+{
+    uint32_t free_word = 0;
+    return __atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 /* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
 static inline void lock_drop(struct lock *lock)
 {

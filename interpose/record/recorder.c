@@ -269,6 +269,13 @@ void record_process(enum ptds_process what, uint32_t pid)
         define(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
 }
 
+/* The child's pid is not known to libc's fork handlers; its own trace names its parent. */
+void record_fork(void)
+{
+    if (record_on())
+        define_fork();
+}
+
 void record_flush(void)
 {
     if (record_on())

@@ -107,6 +107,15 @@ TEST_F(Lock, ThatIsFree)
     EXPECT_EQ(Asked{}, g_asked);
 }
 
+TEST_F(Lock, ThatIsTried)
+{
+    EXPECT_EQ(1, lock_try(&lock_));
+    EXPECT_EQ(1u, lock_.held);
+    EXPECT_EQ(0, lock_try(&lock_));
+    EXPECT_EQ(1u, lock_.held) << "nobody waits for it";
+    EXPECT_EQ(Asked{}, g_asked);
+}
+
 /* Who had to sleep does not know whether others do. */
 TEST_F(Lock, ThatSomebodyHas)
 {

@@ -9,6 +9,7 @@
  *     fork-after N     works, forks; the child works N+1 more, the parent N+2 more
  *     fork-raw N       the same, by the kernel alone: libc does not tell of it
  *     fork-quiet N     works, forks; the child does nothing of CUDA
+ *     fork-inside N    works, and forks in a signal handler three times; the children go on from there and end
  *     exec N           works, then becomes "work N"
  *     exec-bare N      works, then becomes a program without CUDA
  *     detached N       main ends while another thread goes on working
@@ -138,6 +139,29 @@ int fork_after(int times, const std::string &mode)
     int status = wait_for(child);
     work(times + 2);
     return status;
+}
+
+int fork_inside(int times)
+{
+    static volatile sig_atomic_t forks, is_child;
+    signal(SIGUSR1, SIG_IGN);
+    start();
+    signal(SIGUSR1, [](int) {
+        if (is_child || forks == 3)
+            return;
+        forks = forks + 1;
+        pid_t child = fork();
+        if (!child)
+            is_child = 1;
+        else
+            waitpid(child, nullptr, 0);
+    });
+    for (int i = 0; i < 1000 * times && !is_child && forks < 3; i++, usleep(20))
+        work(1);
+    if (is_child)
+        _exit(6);
+    printf("%d\n", static_cast<int>(forks));
+    return 5;
 }
 
 int hold(int times, const char *go_on)
@@ -362,6 +386,8 @@ int main(int argc, char **argv)
         return fork_before(times);
     if (mode == "fork-after" || mode == "fork-quiet" || mode == "fork-raw")
         return fork_after(times, mode);
+    if (mode == "fork-inside")
+        return fork_inside(times);
     if (mode == "hold")
         return hold(times, argument);
     if (mode == "detached")
