@@ -4,6 +4,7 @@
  */
 #include "tests/record/recording.h"
 
+#include <algorithm>
 #include <functional>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,25 @@ TEST_F(Room, AForkedChildBeginsAgain)
     EXPECT_EQ(1u, define_string(PTDS_ROLE_REGION, "step"));
     EXPECT_EQ(2u, define_string(PTDS_ROLE_REGION, "solve"));
     EXPECT_EQ((std::vector<std::string>{"step", "solve"}), texts<ptds_rec_STRING>(PTDS_REC_STRING));
+}
+
+/* Each takes as little as two of them. */
+TEST_F(Room, ClocksOfALongProgram)
+{
+    size_t old;
+    while (struct ptds_chunk *calls = store_chunk(PTDS_CHUNK_CALLS, 1, &old)) {
+        store_chunk_full(calls);
+        if (store_header()->recycled)
+            break;
+    }
+    ASSERT_NE(0u, store_header()->recycled);
+    const uint64_t first = all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).front().ticks;
+    for (size_t i = 0; i < 40 * PTDS_CHUNK_SIZE / sizeof(ptds_rec_CLOCK); i++)
+        define_clocks();
+    EXPECT_LE(chunks_of_definitions(), 13u);
+    const std::vector<ptds_rec_CLOCK> left = all<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
+    EXPECT_TRUE(std::any_of(left.begin(), left.end(), [=](const ptds_rec_CLOCK &one) { return one.ticks == first; }));
+    EXPECT_EQ(0u, store_header()->refused);
 }
 
 /* ---- forks in a signal handler, which has interrupted a definition ---- */
