@@ -262,7 +262,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_
             *old = chunk->committed;
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
-        if (!fresh && kind == PTDS_CHUNK_COUNTS)
+        if (!fresh && !*old && kind == PTDS_CHUNK_COUNTS)
             chunk_clear(chunk);
     } else if (kind == PTDS_CHUNK_CALLS) {
         __atomic_store_n(&store.out, 1, __ATOMIC_RELAXED);
