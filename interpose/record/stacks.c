@@ -13,6 +13,7 @@
 #include "interpose/base/elf.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/python.h"
 #include "interpose/state/map.h"
@@ -58,13 +59,26 @@ static uint32_t id_of(void *const *frames, int count)
     return id;
 }
 
-/* How far up from here the stack is surely mapped, now and whenever this frame is in use: the main thread's is in one
- * piece, of any other only the page is known, since a coroutine's may end anywhere. */
+static void find_own_stack(struct thread *thread)
+{
+    const void *low, *high;
+    if (!thread->stack_asked && own_stack(&low, &high)) {
+        thread->stack_low = low;
+        thread->stack_high = high;
+    }
+    thread->stack_asked = 1;
+}
+
+/* How far up from here the stack is surely mapped, now and whenever this frame is in use: a thread's own is in one piece,
+ * of any other only the page is known, since a coroutine's may end anywhere. */
 static const void *const *readable_end(const struct call *C)
 {
     uintptr_t frame = (uintptr_t)C->frame, top = (uintptr_t)__libc_stack_end;
+    uintptr_t low = (uintptr_t)C->thread->stack_low, high = (uintptr_t)C->thread->stack_high;
     if (frame < top && top - frame < MAIN_STACK)
         return (const void *const *)top;
+    if (frame >= low && frame < high)
+        return (const void *const *)high;
     return (const void *const *)((frame | (MEMORY_PAGE - 1)) + 1);
 }
 
@@ -100,7 +114,8 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
         while (at < end && unsigned_address(*at) != frames[i] && --left > 0);
         if (at >= end || left == 0) {
             /* Of two ways that can't be told apart none is remembered. */
-            entry->caller = last ? NULL : entry->caller;
+            if (last || !entry->checked)
+                entry->caller = NULL;
             return;
         }
         if (last && i != count - 1 && entry->checked == STACKS_CHECKED - 1)
@@ -174,7 +189,8 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
     int saved = errno, first = 0;
-    C->thread->unwinding = 1; /* backtrace may allocate, and somebody's malloc may call CUDA */
+    C->thread->unwinding = 1; /* both may allocate, and somebody's malloc may call CUDA */
+    find_own_stack(C->thread);
     int count = backtrace(frames, FRAMES), whole = count < FRAMES;
     while (first < count && frames[first] != C->caller)
         first++;
