@@ -252,8 +252,13 @@ void define_memories(const uint8_t *records, size_t bytes)
     if (!bytes)
         return;
     lock_take(&lock);
-    for (size_t at = 0, end = is_room_for_memories(bytes) ? bytes : 0; at < end; at += sizeof(struct ptds_rec_MEMORY))
-        append_again((const struct ptds_record *)(records + at));
+    int is_room = is_room_for_memories(bytes);
+    for (size_t at = 0; at < bytes; at += sizeof(struct ptds_rec_MEMORY)) {
+        if (is_room)
+            append_again((const struct ptds_record *)(records + at));
+        else
+            store_refused();
+    }
     lock_drop(&lock);
 }
 

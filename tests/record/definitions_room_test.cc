@@ -186,10 +186,12 @@ TEST_F(Room, MemoriesHaveHalfOfTheTrace)
         ASSERT_LT(written, most * PTDS_CHUNK_SIZE / sizeof(ptds_rec_MEMORY));
     }
     EXPECT_EQ(written, memories());
+    EXPECT_EQ(0u, store_header()->refused);
     const size_t refused = most * PTDS_CHUNK_SIZE / sizeof(ptds_rec_MEMORY);
     for (size_t i = 0; i < refused; i++)
         define_one();
     EXPECT_EQ(written, memories()) << "none of them";
+    EXPECT_EQ(refused, store_header()->refused);
     EXPECT_EQ(most, chunks_of_definitions());
     define_one();
     EXPECT_LT(memories(), written) << "none of those is there";
