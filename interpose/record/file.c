@@ -286,7 +286,8 @@ static int open_again(struct stat *status)
     errno = ENOENT;
     if (!is_it(status))
         return -1;
-    int descriptor = output_again(file.lock);
+    /* A file of the program's is not touched: to close a second descriptor of it would take its record locks away. */
+    int descriptor = fstat(file.lock, status) == 0 && is_it(status) ? output_again(file.lock) : -1;
     if (is_of_it(descriptor, status))
         return descriptor;
     descriptor = open_path(CAREFULLY);
