@@ -66,7 +66,7 @@ TEST(OwnStack, OfAThread)
 
 TEST(OwnStack, ThatTheProgramHasMade)
 {
-    const size_t size = 256 << 10;
+    const size_t size = 4 << 20; /* with room for a sanitizer's own */
     std::vector<char> room(size + 4096);
     char *at = room.data() + 4096 - reinterpret_cast<uintptr_t>(room.data()) % 4096;
     const Found found = of_thread([=](pthread_attr_t *about) { pthread_attr_setstack(about, at, size); });
