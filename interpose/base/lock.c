@@ -29,7 +29,7 @@ static void pause_briefly(void)
 }
 
 /* At most so long: whoever changes a word may miss a waiter that has just come. */
-enum { SLEEP_NS = 100000, A_SECOND = 1000000000 / SLEEP_NS };
+enum { SLEEP_NS = 100000, A_SECOND = 1000000000 / SLEEP_NS, A_MILLISECOND_NS = 1000000 };
 
 static void sleep_at_most(uint32_t *word, uint32_t value, long ns)
 {
@@ -107,6 +107,13 @@ void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting)
     while ((int32_t)((seen = __atomic_load_n(word, __ATOMIC_SEQ_CST)) - least) <= 0)
         sleep_while(word, seen);
     __atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+int word_leaves(uint32_t *word, uint32_t value, unsigned milliseconds)
+{
+    for (unsigned i = 0; i < milliseconds && __atomic_load_n(word, __ATOMIC_ACQUIRE) == value; i++)
+        sleep_at_most(word, value, A_MILLISECOND_NS);
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE) != value;
 }
 
 void word_wake(uint32_t *word)

@@ -22,6 +22,13 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
+/* 0: somebody has it, which may be this very thread, interrupted by a signal. */
+static inline int lock_try(struct lock *lock)
+{
+    uint32_t free_word = 0;
+    return __atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 /* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
 static inline void lock_drop(struct lock *lock)
 {
@@ -40,6 +47,10 @@ void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
 
 /* The same until the word, which only grows, is beyond `least`. */
 void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting);
+
+/* 1 once the word is another one than `value`, 0 if it stays that for so many milliseconds; whoever changes it calls
+ * word_wake. */
+int word_leaves(uint32_t *word, uint32_t value, unsigned milliseconds);
 
 /* After the word has changed. */
 void word_wake(uint32_t *word);

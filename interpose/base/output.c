@@ -63,13 +63,24 @@ const struct output *output_stderr(void)
     return &error_output;
 }
 
+static int copy(int file, int least)
+{
+    return (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, least);
+}
+
+int output_again(int file)
+{
+    int high = copy(file, HIGH);
+    return high >= 0 ? high : copy(file, STDERR_FILENO + 1);
+}
+
 int output_out_of_the_way(int file)
 {
-    int high = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, HIGH);
-    if (high < 0)
+    int other = file > STDERR_FILENO ? copy(file, HIGH) : output_again(file);
+    if (other < 0)
         return file;
     syscall(SYS_close, file);
-    return high;
+    return other;
 }
 
 int output_open(struct output *output, const char *path, int flags)
@@ -150,7 +161,7 @@ int output_write(const struct output *output, const char *text, size_t size)
     if (output->file < 0)
         return 0;
     int saved = errno, written = 0;
-    int own = (int)syscall(SYS_fcntl, output->file, F_DUPFD_CLOEXEC, HIGH);
+    int own = copy(output->file, HIGH);
     int file = own < 0 && errno != EBADF ? output->file : own;
     if (is_still(output, file))
         written = write_all(file, text, size);

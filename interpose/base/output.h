@@ -17,7 +17,11 @@ struct output {
 /* The process's stderr as it was at start. */
 const struct output *output_stderr(void);
 
-/* Gives an open file a high number, if there is one to be had, and returns it: a program that closes 0 to 2 takes what it
+/* Another descriptor of an open file, with a high number, or with any but 0 to 2 where there is no high one to be had; -1.
+ */
+int output_again(int file);
+
+/* Gives an open file such a number, if there is one to be had, and returns it: a program that closes 0 to 2 takes what it
  * opens next for its stdin and stdout, and one that closes every descriptor it doesn't know starts from the low ones. */
 int output_out_of_the_way(int file);
 

@@ -26,7 +26,7 @@ static int look(const struct elf_object *object, void *data)
 }
 
 /* By the loader's own list, without a lock; what was loaded later, with the loader's. */
-static void *find(const char *name)
+void *specific_function(const char *name)
 {
     void *at[2] = {(void *)name, elf_symbol_after(_DYNAMIC, name)};
     if (!at[1])
@@ -38,7 +38,8 @@ int specific_there(void)
 {
     if (__builtin_expect(__atomic_load_n(&found, __ATOMIC_ACQUIRE), 1))
         return 1;
-    void *make = find("pthread_key_create"), *set = find("pthread_setspecific"), *get = find("pthread_getspecific");
+    void *make = specific_function("pthread_key_create"), *set = specific_function("pthread_setspecific");
+    void *get = specific_function("pthread_getspecific");
     if (!make || !set || !get)
         return 0;
     /* Who finds them at the same time finds the same. */

@@ -18,4 +18,7 @@ int specific_make(pthread_key_t *key, void (*end)(void *));
 void specific_set(pthread_key_t key, const void *data);
 void *specific_get(pthread_key_t key);
 
+/* Any function of libc's or libpthread's; NULL: it is not there. */
+void *specific_function(const char *name);
+
 #endif

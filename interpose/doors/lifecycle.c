@@ -35,11 +35,6 @@ static uint32_t started, finished;
 /* pthread_atfork, but in every glibc's libc.so itself. */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 
-static void in_parent(void)
-{
-    record_process(PTDS_PROCESS_FORK, 0); /* the child's pid is not known here; its own trace names its parent */
-}
-
 static void in_child(void)
 {
     finished = 0;
@@ -80,7 +75,7 @@ void lifecycle_start(void)
     if (__builtin_expect(__atomic_load_n(&started, __ATOMIC_ACQUIRE), 1) ||
         __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
-    __register_atfork(NULL, in_parent, in_child, NULL);
+    __register_atfork(NULL, record_fork, in_child, NULL);
     at_quick_exit(finish);
 }
 

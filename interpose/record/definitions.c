@@ -32,73 +32,87 @@ static uint64_t begun[2], begun_sequence[2];
 
 static void forget_now(void);
 
-static void commit(size_t whole)
+/* In the child of a fork that a signal handler has made, whoever was interrupted goes on, and has no chunk any more: the
+ * one that it writes to is its parent's. */
+static void commit(struct ptds_chunk *in, size_t whole)
 {
-    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+    if (in == chunk)
+        __atomic_store_n(&in->committed, in->committed + whole, __ATOMIC_RELEASE);
 }
 
 /* Under the lock, all of these. */
-static void next_chunk(void)
+static struct ptds_chunk *next_chunk(void)
 {
     size_t old;
-    chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0, &old);
-    if (!chunk)
-        return;
+    struct ptds_chunk *next = store_chunk(PTDS_CHUNK_DEFINITIONS, 0, &old);
+    chunk = next;
+    if (!next)
+        return NULL;
     if (old)
-        commit(rescue_pack((uint8_t *)(chunk + 1), old));
+        commit(next, rescue_pack((uint8_t *)(next + 1), old));
+    if (next != chunk)
+        return NULL;
     chunks++;
     begun[0] = begun[1];
     begun_sequence[0] = begun_sequence[1];
     begun[1] = clock_ticks();
-    begun_sequence[1] = chunk->sequence;
+    begun_sequence[1] = next->sequence;
     uint64_t most = store_header()->limit / PTDS_CHUNK_SIZE / 8;
     if (forget_at < most)
         forget_at = (uint32_t)most;
     if (!forgetting && chunks > forget_at && store_header()->recycled)
         forget_now();
+    return chunk;
 }
 
-static int fits(size_t whole)
+static int fits(const struct ptds_chunk *in, size_t whole)
 {
-    return chunk && chunk->committed + whole <= PTDS_CHUNK_SIZE - sizeof *chunk;
+    return in && in->committed + whole <= PTDS_CHUNK_SIZE - sizeof *in;
 }
 
-/* What is moved to a new chunk may have filled it. */
-static void *reserve(size_t whole)
+/* The chunk that has room for so much behind what is committed. What is moved to a new chunk may have filled it. */
+static struct ptds_chunk *reserve(size_t whole)
 {
-    for (int tries = 0; tries < 8 && !fits(whole); tries++) {
-        next_chunk();
-        if (!chunk)
+    struct ptds_chunk *in = chunk;
+    for (int tries = 0; tries < 8 && !fits(in, whole); tries++) {
+        in = next_chunk();
+        if (!in)
             return NULL;
     }
-    return fits(whole) ? (uint8_t *)(chunk + 1) + chunk->committed : NULL;
+    return fits(in, whole) ? in : NULL;
+}
+
+static uint8_t *end_of(struct ptds_chunk *in)
+{
+    return (uint8_t *)(in + 1) + in->committed;
 }
 
 static void append(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
 {
     size_t whole = (size + tail_size + 7) & ~(size_t)7;
-    uint8_t *at = reserve(whole);
-    if (!at) {
+    struct ptds_chunk *in = reserve(whole);
+    if (!in) {
         store_refused();
         return;
     }
+    uint8_t *at = end_of(in);
     *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
     memcpy(at, record, size);
     if (tail_size)
         memcpy(at + size, tail, tail_size);
     memset(at + size + tail_size, 0, whole - size - tail_size);
-    commit(whole);
+    commit(in, whole);
 }
 
 static void append_again(const struct ptds_record *record)
 {
-    void *at = reserve(record->size);
-    if (!at) {
+    struct ptds_chunk *in = reserve(record->size);
+    if (!in) {
         store_refused();
         return;
     }
-    memcpy(at, record, record->size);
-    commit(record->size);
+    memcpy(end_of(in), record, record->size);
+    commit(in, record->size);
 }
 
 static struct ptds_rec_CLOCK clocks_now(void)
@@ -121,6 +135,37 @@ static void append_clock_if_due(void)
     append(PTDS_REC_CLOCK, &record, sizeof record, NULL, 0);
 }
 
+/* Forks that are not written down yet, and when the last one was. */
+static uint32_t forks;
+static uint64_t forked;
+
+static uint32_t forks_left(void)
+{
+    return __atomic_load_n(&forks, __ATOMIC_ACQUIRE);
+}
+
+static void append_forks(uint32_t count)
+{
+    struct ptds_rec_PROCESS record = {.ticks = __atomic_load_n(&forked, __ATOMIC_RELAXED), .what = PTDS_PROCESS_FORK};
+    __atomic_sub_fetch(&forks, count, __ATOMIC_RELAXED);
+    while (count--)
+        append(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
+}
+
+/* The program may fork in a signal handler that has interrupted whoever has a lock: where one could be needed, this waits
+ * for the next definition. */
+void define_fork(void)
+{
+    __atomic_store_n(&forked, clock_ticks(), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&forks, 1, __ATOMIC_RELEASE);
+    if (!lock_try(&lock))
+        return;
+    uint32_t count = forks_left();
+    if (fits(chunk, count * sizeof(struct ptds_rec_PROCESS)))
+        append_forks(count);
+    lock_drop(&lock);
+}
+
 int define(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
 {
     size_t largest = PTDS_CHUNK_SIZE - sizeof *chunk - size - 8;
@@ -129,6 +174,7 @@ int define(enum ptds_record_kind kind, void *record, size_t size, const void *ta
     lock_take(&lock);
     append(kind, record, size, tail, tail_size);
     append_clock_if_due();
+    append_forks(forks_left());
     int kept = chunk != NULL;
     lock_drop(&lock);
     return kept;
@@ -206,8 +252,13 @@ void define_memories(const uint8_t *records, size_t bytes)
     if (!bytes)
         return;
     lock_take(&lock);
-    for (size_t at = 0, end = is_room_for_memories(bytes) ? bytes : 0; at < end; at += sizeof(struct ptds_rec_MEMORY))
-        append_again((const struct ptds_record *)(records + at));
+    int is_room = is_room_for_memories(bytes);
+    for (size_t at = 0; at < bytes; at += sizeof(struct ptds_rec_MEMORY)) {
+        if (is_room)
+            append_again((const struct ptds_record *)(records + at));
+        else
+            store_refused();
+    }
     lock_drop(&lock);
 }
 
@@ -291,6 +342,7 @@ void define_after_fork(void)
     last_clock = 0;
     chunks = forget_at = 0;
     forgetting = 0;
+    forks = 0;
     refused = 0;
     memset(begun, 0, sizeof begun);
     memset(begun_sequence, 0, sizeof begun_sequence);

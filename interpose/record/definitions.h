@@ -20,8 +20,11 @@ uint32_t define_string(enum ptds_role role, const char *text);
 /* A new stack; also defines the objects it runs through. */
 uint32_t define_stack(void *const *frames, uint32_t count);
 
-/* MEMORY records, as rescue_pack makes them. Where they would take up more than half of the trace they are not kept. */
+/* MEMORY records, as rescue_pack makes them. Where they would take up more than half of the trace they are refused. */
 void define_memories(const uint8_t *records, size_t bytes);
+
+/* The process has forked. Waits for nothing. */
+void define_fork(void);
 
 /* What every trace starts with: the table's names, settings, launcher variables, facts about the process. */
 void define_preamble(void);

@@ -22,6 +22,7 @@
 
 /* A call in 64 bits: thread uid << 48 | the low bits of its enter, whose high ones are those of the last hours. */
 #define ENTER_BITS 48
+#define MOST_THREADS UINT16_MAX
 #define ENTER_MASK ((UINT64_C(1) << ENTER_BITS) - 1)
 
 static struct cupti_tool tool;
@@ -108,13 +109,23 @@ static enum cupti_work work_of(uint8_t op)
     }
 }
 
+/* Whether its thread fits into an id; that the others have no times is said. */
+static int has_id(const struct call *C)
+{
+    if (C->thread->uid <= MOST_THREADS)
+        return 1;
+    diag_once(DIAG_ERROR,
+              "PTDS_DEVICE_TIMES=cupti: more than 65535 threads have called CUDA; no device times for later ones");
+    return 0;
+}
+
 void device_cupti_before(struct call *C)
 {
     int saved = errno, works = C->op >= PTDS_OP_LAUNCH && C->op <= PTDS_OP_OPAQUE;
     tool.ready();
     if (works)
         C->sample = told;
-    if (works && C->enter && C->thread->uid <= UINT16_MAX) {
+    if (works && C->enter && has_id(C)) {
         tool.operation((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK), work_of(C->op));
         C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch took, too */
     }

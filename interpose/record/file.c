@@ -129,12 +129,20 @@ static int move_away(uint32_t pid)
 
 /* ---- opening ---- */
 
+/* Out of the way at once: where the program has closed 2, what another thread writes there would come into the trace, its
+ * own or one that is only looked at. */
+static int open_path(int flags)
+{
+    int descriptor = open(file.path, flags, 0600);
+    return descriptor < 0 ? descriptor : output_out_of_the_way(descriptor);
+}
+
 /* -1: this name is not to be had, and *why may say that no other is to be tried. */
 static int open_name(int is_path, const char **why)
 {
     uint32_t pid = 0;
     for (int tries = 0; tries < NAME_TRIES; tries++) {
-        int made = open(file.path, CAREFULLY | O_CREAT | O_EXCL, 0600);
+        int made = open_path(CAREFULLY | O_CREAT | O_EXCL);
         if (made >= 0) {
             file.made = 1;
             if (!is_taken(made, 0))
@@ -142,7 +150,7 @@ static int open_name(int is_path, const char **why)
             close(made); /* by whoever saw it in this very moment */
             return -1;
         }
-        int there = errno == EEXIST ? open(file.path, CAREFULLY) : -1;
+        int there = errno == EEXIST ? open_path(CAREFULLY) : -1;
         if (there < 0 && errno == ENOENT && tries < NAME_TRIES - 1)
             continue;
         *why = there >= 0 ? NULL : errno == ELOOP ? "is a symbolic link, which is not followed" : strerror(errno);
@@ -206,7 +214,6 @@ int file_open(const char *pattern)
                   "; recording in memory only");
         return 0;
     }
-    file.lock = output_out_of_the_way(file.lock);
     file.device = status.st_dev;
     file.inode = status.st_ino;
     file.is_open = 1;
@@ -253,16 +260,38 @@ static int reserve(int descriptor, off_t offset, size_t size)
     return 1;
 }
 
-/* The program may have closed any descriptor of ours, so it is opened anew each time. -1: it is gone, or another file has
- * its name now. */
-static int open_again(struct stat *status)
+static int is_it(const struct stat *status)
 {
-    int descriptor = open(file.path, CAREFULLY);
-    if (descriptor >= 0 && fstat(descriptor, status) == 0 && status->st_dev == file.device && status->st_ino == file.inode)
-        return descriptor;
+    return status->st_dev == file.device && status->st_ino == file.inode;
+}
+
+/* Whether the descriptor is of the trace; else it is closed. */
+static int is_of_it(int descriptor, struct stat *status)
+{
+    if (descriptor >= 0 && fstat(descriptor, status) == 0 && is_it(status))
+        return 1;
+    int saved = errno;
     if (descriptor >= 0)
         close(descriptor);
-    return -1;
+    errno = saved;
+    return 0;
+}
+
+/* A descriptor of its own, since the program may close the one that has the lock at any time, or have done so: then the
+ * file is opened anew. -1: it is gone, or another file has its name now. */
+static int open_again(struct stat *status)
+{
+    if (lstat(file.path, status) != 0)
+        return -1;
+    errno = ENOENT;
+    if (!is_it(status))
+        return -1;
+    /* A file of the program's is not touched: to close a second descriptor of it would take its record locks away. */
+    int descriptor = fstat(file.lock, status) == 0 && is_it(status) ? output_again(file.lock) : -1;
+    if (is_of_it(descriptor, status))
+        return descriptor;
+    descriptor = open_path(CAREFULLY);
+    return is_of_it(descriptor, status) ? descriptor : -1;
 }
 
 void *file_map(off_t offset, size_t size)
@@ -282,8 +311,7 @@ void *file_map(off_t offset, size_t size)
 int file_is_cut(off_t size)
 {
     struct stat status;
-    return file.is_open && lstat(file.path, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode &&
-           status.st_size < size;
+    return file.is_open && lstat(file.path, &status) == 0 && is_it(&status) && status.st_size < size;
 }
 
 /* The lock is the parent's, and goes with it. */
@@ -291,7 +319,7 @@ void file_after_fork(void)
 {
     struct stat status;
     int saved = errno;
-    if (file.is_open && fstat(file.lock, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode)
+    if (file.is_open && fstat(file.lock, &status) == 0 && is_it(&status))
         close(file.lock);
     errno = saved;
     memset(&file, 0, sizeof file);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the definitions that are of no use any more: of streams, threads and memory that are gone, and of names, where the
- * chunks with the records that referred to them have been recycled. Called by definitions.c once in tens of thousands of
- * definitions, when the trace is as large as it may be. Reads all records that there are, while other threads go on writing
- * theirs: what it reads may be torn, so it trusts no size, and to keep too much is harmless. Must not stop those threads.
+ * Finds the definitions that are of no use any more: of streams, threads and memory that are gone, of names, and of moments
+ * on the device, where the chunks with the records that referred to them have been recycled; and readings of the clocks.
+ * Called by definitions.c once in tens of thousands of definitions, when the trace is as large as it may be. Reads all
+ * records that there are, while other threads go on writing theirs: what it reads may be torn, so it trusts no size, and to
+ * keep too much is harmless. Must not stop those threads.
  */
 #include "interpose/record/forget.h"
 
@@ -13,6 +14,8 @@
 #include "interpose/state/thread.h"
 
 #define USED (UINT64_C(1) << 63)
+#define BASE_NS UINT64_C(10000000000) /* a time that is on its way names a base of the last two seconds (devicetimes.c) */
+#define WORTH_MOVING (PTDS_CHUNK_SIZE / 4)
 
 /* Those that may go: the kind of their definition << 32 | id; USED where some record refers to it. */
 struct candidates {
@@ -20,8 +23,16 @@ struct candidates {
     size_t capacity, count; /* a power of two */
 };
 
+/* Ticks become times by the first reading and the last one; those between are there for who is killed before the last. */
+struct clocks {
+    uint64_t first, last; /* ticks */
+    uint64_t last_ns;
+    uint64_t before; /* ticks of the last one that is older than any base that is still in use; 0: none is */
+};
+
 struct walk {
     struct candidates candidates;
+    struct clocks clocks;
     uint64_t sequence, ticks;
     const struct forget_calls *calls;
     uint64_t count;
@@ -35,6 +46,7 @@ static size_t fixed_size(uint32_t kind)
 {
     switch (kind) {
     case PTDS_REC_STRING: return sizeof(struct ptds_rec_STRING);
+    case PTDS_REC_CLOCK: return sizeof(struct ptds_rec_CLOCK);
     case PTDS_REC_THREAD: return sizeof(struct ptds_rec_THREAD);
     case PTDS_REC_CONTEXT: return sizeof(struct ptds_rec_CONTEXT);
     case PTDS_REC_STREAM: return sizeof(struct ptds_rec_STREAM);
@@ -77,13 +89,43 @@ static int is_old(const struct walk *walk, const struct ptds_chunk *chunk)
     return kind_of(chunk) == PTDS_CHUNK_DEFINITIONS && __atomic_load_n(&chunk->sequence, __ATOMIC_RELAXED) < walk->sequence;
 }
 
-static void each_old_definition(struct walk *walk, visitor *visit)
+/* The newer chunks stay, whatever is in them. */
+static void each_definition(struct walk *walk, visitor *old, visitor *newer)
 {
     const struct ptds_chunk *chunk;
     for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
-        if (is_old(walk, chunk))
+        visitor *visit = is_old(walk, chunk) ? old : kind_of(chunk) == PTDS_CHUNK_DEFINITIONS ? newer : NULL;
+        if (visit)
             each_record(walk, chunk, visit);
     }
+}
+
+static void each_old_definition(struct walk *walk, visitor *visit)
+{
+    each_definition(walk, visit, NULL);
+}
+
+/* ---- clocks ---- */
+
+static void find_ends(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_CLOCK *clock = (const void *)record;
+    if (record->kind != PTDS_REC_CLOCK)
+        return;
+    if (!walk->clocks.last || clock->ticks < walk->clocks.first)
+        walk->clocks.first = clock->ticks;
+    if (clock->ticks > walk->clocks.last) {
+        walk->clocks.last = clock->ticks;
+        walk->clocks.last_ns = clock->monotonic;
+    }
+}
+
+static void find_before(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_CLOCK *clock = (const void *)record;
+    if (record->kind == PTDS_REC_CLOCK && clock->monotonic + BASE_NS <= walk->clocks.last_ns &&
+        clock->ticks > walk->clocks.before)
+        walk->clocks.before = clock->ticks;
 }
 
 /* ---- candidates ---- */
@@ -132,7 +174,8 @@ static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
 static void count_one(struct walk *walk, const struct ptds_record *record)
 {
     walk->count += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING ||
-                   record->kind == PTDS_REC_CONTEXT || record->kind == PTDS_REC_MEMORY;
+                   record->kind == PTDS_REC_CONTEXT || record->kind == PTDS_REC_MEMORY ||
+                   record->kind == PTDS_REC_DEVICE_BASE;
 }
 
 /* Kernels and domains are few, and their names are referred to by what stays. */
@@ -148,6 +191,7 @@ static void propose(struct walk *walk, const struct ptds_record *record)
     const struct ptds_rec_THREAD *thread = (const void *)record;
     const struct ptds_rec_STRING *name = (const void *)record;
     const struct ptds_rec_MEMORY *memory = (const void *)record;
+    const struct ptds_rec_DEVICE_BASE *base = (const void *)record;
     if (record->kind == PTDS_REC_STREAM && stream->state == PTDS_LIFE_GONE && stream->ticks < walk->ticks)
         add(walk, PTDS_REC_STREAM, stream->uid);
     else if (record->kind == PTDS_REC_CONTEXT && context->state == PTDS_LIFE_GONE && context->ticks < walk->ticks)
@@ -156,6 +200,8 @@ static void propose(struct walk *walk, const struct ptds_record *record)
         add(walk, PTDS_REC_THREAD, thread->id);
     else if (record->kind == PTDS_REC_MEMORY && !record_memory_is_there(memory))
         add(walk, PTDS_REC_MEMORY, memory->uid);
+    else if (record->kind == PTDS_REC_DEVICE_BASE && base->latest < walk->clocks.before)
+        add(walk, PTDS_REC_DEVICE_BASE, base->id);
     else if (record->kind == PTDS_REC_STRING && is_regions(name)) {
         walk->calls->name_may_go(name);
         add(walk, PTDS_REC_STRING, name->id);
@@ -189,6 +235,7 @@ static void use_of_record(struct walk *walk, const struct ptds_record *record)
     const struct ptds_rec_REGION *region = (const void *)record;
     const struct ptds_rec_HOST_RUN *run = (const void *)record;
     const struct ptds_rec_EDGE *edge = (const void *)record;
+    const struct ptds_rec_DEVICE_TIME *time = (const void *)record;
     switch (record->kind) {
     case PTDS_REC_CALL:
         use(walk, PTDS_REC_STREAM, call->stream);
@@ -210,7 +257,8 @@ static void use_of_record(struct walk *walk, const struct ptds_record *record)
         use(walk, PTDS_REC_STREAM, edge->behind);
         break;
     case PTDS_REC_DEVICE_TIME:
-        use(walk, PTDS_REC_THREAD, ((const struct ptds_rec_DEVICE_TIME *)(const void *)record)->thread);
+        use(walk, PTDS_REC_THREAD, time->thread);
+        use(walk, PTDS_REC_DEVICE_BASE, time->base);
         break;
     default: break;
     }
@@ -256,19 +304,11 @@ static void use_of_those_that_stay(struct walk *walk, const struct ptds_record *
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
     const struct ptds_rec_MEMORY *memory = (const void *)record;
+    const struct ptds_rec_DEVICE_BASE *base = (const void *)record;
     if ((record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid)) &&
+        (record->kind != PTDS_REC_DEVICE_BASE || !may_go(walk, PTDS_REC_DEVICE_BASE, base->id)) &&
         (record->kind != PTDS_REC_MEMORY || !may_go(walk, PTDS_REC_MEMORY, memory->uid)))
         use_of_definition(walk, record);
-}
-
-/* The newer chunks stay, whatever is in them. */
-static void use_of_definitions(struct walk *walk)
-{
-    const struct ptds_chunk *chunk;
-    for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
-        if (kind_of(chunk) == PTDS_CHUNK_DEFINITIONS)
-            each_record(walk, chunk, is_old(walk, chunk) ? use_of_those_that_stay : use_of_definition);
-    }
 }
 
 static void give_names_back(struct walk *walk, const struct ptds_record *record)
@@ -280,9 +320,17 @@ static void give_names_back(struct walk *walk, const struct ptds_record *record)
 
 /* ---- what goes ---- */
 
+static int is_between(const struct clocks *clocks, const struct ptds_rec_CLOCK *clock)
+{
+    return clock->ticks != clocks->first && clock->ticks != clocks->last;
+}
+
 static int goes(struct walk *walk, const struct ptds_record *record)
 {
     switch (record->kind) {
+    case PTDS_REC_CLOCK: return is_between(&walk->clocks, (const void *)record);
+    case PTDS_REC_DEVICE_BASE:
+        return may_go(walk, PTDS_REC_DEVICE_BASE, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->id);
     case PTDS_REC_STREAM: return may_go(walk, PTDS_REC_STREAM, ((const struct ptds_rec_STREAM *)(const void *)record)->uid);
     case PTDS_REC_CONTEXT:
         return may_go(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_CONTEXT *)(const void *)record)->uid);
@@ -293,9 +341,11 @@ static int goes(struct walk *walk, const struct ptds_record *record)
     }
 }
 
+/* In bytes, as far as they are only of clocks. */
 static void count_going(struct walk *walk, const struct ptds_record *record)
 {
-    walk->count += (uint64_t)goes(walk, record);
+    if (goes(walk, record))
+        walk->count += record->kind == PTDS_REC_CLOCK ? record->size : WORTH_MOVING;
 }
 
 static void move(struct walk *walk, const struct ptds_record *record)
@@ -304,8 +354,8 @@ static void move(struct walk *walk, const struct ptds_record *record)
         walk->calls->again(record);
 }
 
-/* Chunks of which something goes: all that may go does, since what stayed would refer to what went. The rest of it moves,
- * which the reader takes for the same once more. */
+/* Chunks of which something goes: all that may go does, since what stayed would refer to what went; but clocks, to which
+ * nothing refers, alone only if they are many. The rest of it moves, which the reader takes for the same once more. */
 static uint32_t give_chunks_back(struct walk *walk)
 {
     struct ptds_chunk *chunk;
@@ -315,7 +365,7 @@ static uint32_t give_chunks_back(struct walk *walk)
             continue;
         walk->count = 0;
         each_record(walk, chunk, count_going);
-        if (!walk->count)
+        if (walk->count < WORTH_MOVING)
             continue;
         each_record(walk, chunk, move);
         store_chunk_back(chunk);
@@ -334,11 +384,13 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     walk.candidates = (struct candidates){memory_pages(capacity * sizeof(uint64_t)), capacity, 0};
     if (!walk.candidates.slots)
         return 0;
+    each_definition(&walk, find_ends, find_ends);
+    each_definition(&walk, find_before, find_before);
     each_old_definition(&walk, propose);
     each_old_definition(&walk, propose_with_others);
     use_of_all_records(&walk);
     use_of_regions(&walk);
-    use_of_definitions(&walk);
+    each_definition(&walk, use_of_those_that_stay, use_of_definition);
     each_old_definition(&walk, give_names_back);
     uint32_t given = give_chunks_back(&walk);
     memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));

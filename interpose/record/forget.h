@@ -17,8 +17,9 @@ struct forget_calls {
 };
 
 /* Gives back the chunks of definitions that were begun before `sequence`, as far as they are of streams and threads that
- * were gone before `ticks`, and of names of regions, which no record refers to; moves the others. Returns how many chunks
- * it gave back. Under the definitions' lock. */
+ * were gone before `ticks`, of names of regions, and of moments on the device, which no record refers to, or readings of
+ * the clocks between the first and the last; moves the others. Returns how many chunks it gave back. Under the definitions'
+ * lock. */
 uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forget_calls *calls);
 
 #endif

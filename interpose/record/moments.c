@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes the two times into a mapped file, which outlives a process that is killed or leaves by _exit. Called by the
- * watching wrappers (doors/moments.c). Must not lock or allocate; where there is no file the times are lost, and nothing
- * else.
+ * watching wrappers (doors/moments.c). Must not lock or allocate, but once in a process; where there is no file the times
+ * are lost, and nothing else.
  */
 #include "interpose/record/moments.h"
 
@@ -34,7 +34,8 @@ int moments_wanted(void)
 }
 
 static struct moments nowhere;
-static struct moments *moments;                                                /* set once, by whoever begins first */
+static struct moments *moments; /* set once, by whoever begins first */
+static uint32_t begun;
 static __thread uint32_t own_place __attribute__((tls_model("initial-exec"))); /* plus one */
 
 /* PID, PID.2 and so on: a process may have been another program before. */
@@ -60,23 +61,41 @@ static int open_some(void)
 /* Written, not cut to its size: the mapping of a hole on a full disk is a SIGBUS in the program. */
 static struct moments *map_some(void)
 {
-    struct moments begun = {.magic = MOMENTS_MAGIC};
+    struct moments empty = {.magic = MOMENTS_MAGIC};
     int file = open_some();
     if (file < 0)
         return &nowhere;
     void *at = MAP_FAILED;
-    if (write(file, &begun, sizeof begun) == (ssize_t)sizeof begun)
-        at = mmap(NULL, sizeof begun, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (write(file, &empty, sizeof empty) == (ssize_t)sizeof empty)
+        at = mmap(NULL, sizeof empty, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     return at != MAP_FAILED ? at : &nowhere;
 }
 
+/* As in doors/lifecycle.c, which policy none has no use for. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+
+/* The file is the parent's, whose mapping is shared. Not unmapped: a signal handler may have forked in moments_end. */
+static void after_fork(void)
+{
+    moments = NULL;
+    begun = 0;
+}
+
+static void watch_forks(void)
+{
+    static uint32_t watched; /* by the parent for its children, too */
+    if (!watched)
+        __register_atfork(NULL, NULL, after_fork, NULL);
+    watched = 1;
+}
+
 static __attribute__((cold, noinline)) void begin_first(void)
 {
-    static uint32_t begun;
     int saved = errno;
     uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     if (!__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL)) {
+        watch_forks();
         struct moments *made = map_some();
         made->first = now;
         __atomic_store_n(&moments, made, __ATOMIC_RELEASE);

@@ -83,6 +83,8 @@ void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_
 void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions);
 void record_process(enum ptds_process what, uint32_t pid);
+/* In the parent. Waits for nothing: a signal handler may fork, whatever it has interrupted. */
+void record_fork(void);
 
 /* Regions of a thread, and ranges of the process, which may end in another thread. domain: of NVTX; NULL the default one
  * and ptds.h. 0: nothing is recorded or going to be. */
@@ -99,6 +101,7 @@ uint32_t record_stack(struct call *C);
 
 /* In a forked child: the parent's trace is the parent's. */
 void record_after_fork(void);
+void record_start_after_fork(void);
 void record_threads_after_fork(void);
 void record_devices_after_fork(void);
 

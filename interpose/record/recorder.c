@@ -5,96 +5,18 @@
  */
 #include "interpose/record/record.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "interpose/base/clock.h"
-#include "interpose/base/diag.h"
-#include "interpose/base/elf.h"
-#include "interpose/driver/driver.h"
-#include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"
-#include "interpose/record/path.h"
 #include "interpose/record/rescue.h"
-#include "interpose/record/run.h"
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
-#include "interpose/version.h"
-
-uint32_t record_running;
-
-/* The text of records.def, so that a trace tells its own layout. */
-static const char schema[] =
-#define u64 "u64"
-#define REC(NAME, id, doc, fields) #NAME " " #id " " fields "\n"
-#define F(type, name, doc) #name ":" #type " "
-#define TAIL(type, name, doc) #name ":" #type "..."
-#include "interpose/trace/records.def"
-#undef u64
-    ;
-
-uint32_t record_pid;
-
-static void fill_header(struct ptds_trace_header *header)
-{
-    memcpy(header->magic, PTDS_TRACE_MAGIC, sizeof header->magic);
-    header->version = PTDS_TRACE_VERSION;
-    header->header_size = PTDS_HEADER_SIZE;
-    header->chunk_size = PTDS_CHUNK_SIZE;
-    header->call_size = sizeof(struct ptds_rec_CALL);
-    header->pid = record_pid = (uint32_t)getpid();
-    header->parent_pid = (uint32_t)getppid();
-    header->rank = path_rank();
-    header->ranks = path_ranks();
-    header->clock = clock_source;
-    header->born = path_process_born();
-    header->run = run_id();
-    gethostname(header->host, sizeof header->host - 1);
-    elf_program_path(header->program, sizeof header->program);
-    memcpy(header->shim, PTDS_VERSION, sizeof PTDS_VERSION);
-    header->schema_offset = 4096;
-    header->schema_size = sizeof schema - 1;
-    memcpy((char *)header + header->schema_offset, schema, sizeof schema - 1);
-}
-
-static uint32_t starting; /* set once, by whoever starts */
-
-void record_start(void)
-{
-    int saved = errno;
-    if (!env_get()->recording || __atomic_load_n(&record_running, __ATOMIC_ACQUIRE) != 0)
-        return;
-    if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQ_REL)) {
-        while (__atomic_load_n(&record_running, __ATOMIC_ACQUIRE) == 0)
-            ;
-        return;
-    }
-    clock_start();
-    stacks_warm_up();
-    if (store_open(env_get()->trace, env_get()->trace_limit, env_get()->memory_limit)) {
-        fill_header(store_header());
-        record_counts_start();
-        define_clocks();
-        define_preamble();
-        log_start();
-        __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
-        device_times_start();
-        if (record_started)
-            record_started();
-    } else {
-        diag_once(DIAG_ERROR, "no memory to record in");
-        __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
-    }
-    errno = saved;
-}
-
-void (*record_started)(void);
 
 static void stream_seen(struct call *C, uint32_t uid, CUstream handle, const struct context *context, uint32_t kind,
                         enum ptds_life life, int priority)
@@ -347,6 +269,13 @@ void record_process(enum ptds_process what, uint32_t pid)
         define(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
 }
 
+/* The child's pid is not known to libc's fork handlers; its own trace names its parent. */
+void record_fork(void)
+{
+    if (record_on())
+        define_fork();
+}
+
 void record_flush(void)
 {
     if (record_on())
@@ -362,6 +291,5 @@ void record_after_fork(void)
     device_times_after_fork();
     record_threads_after_fork();
     record_devices_after_fork();
-    starting = 0;
-    record_running = 0;
+    record_start_after_fork();
 }

@@ -99,12 +99,15 @@ static void pop_early(struct thread *thread, const char *domain)
     memmove(&thread->early[at - 1], &thread->early[at], (thread->early_depth - (at - 1)) * sizeof *thread->early);
 }
 
+/* Of those that were nested too deep the last one that was remembered stands for each: their ends come, too. */
 void record_regions_started(struct thread *thread)
 {
-    uint32_t depth = thread->early_depth < THREAD_REGIONS ? thread->early_depth : THREAD_REGIONS;
+    uint32_t depth = thread->early_depth;
     thread->early_depth = 0;
-    for (uint32_t i = 0; i < depth; i++)
-        push(thread, thread->early[i].name, thread->early[i].domain[0] ? thread->early[i].domain : NULL);
+    for (uint32_t i = 0; i < depth; i++) {
+        const struct early_region *early = &thread->early[i < THREAD_REGIONS ? i : THREAD_REGIONS - 1];
+        push(thread, early->name, early->domain[0] ? early->domain : NULL);
+    }
 }
 
 int record_region_push(struct thread *thread, const char *name, const char *domain)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "interpose/record/chunk_pages.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/record.h"
 
@@ -76,6 +77,8 @@ struct ptds_chunk *rescue_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     if (old) {
         const uint8_t *records = (const uint8_t *)(chunk + 1);
         define_memories(records, rescue_pack((uint8_t *)(chunk + 1), old));
+        if (kind == PTDS_CHUNK_COUNTS)
+            chunk_clear(chunk);
     }
     return chunk;
 }

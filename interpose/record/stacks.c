@@ -2,7 +2,7 @@
  *
  * Takes and remembers call stacks. Called by the recorder at the end of a call. Unwinding costs tens of microseconds, so it
  * happens once for each path through the program, not once a call. Must never run inside dlsym: backtrace() loads libgcc on
- * first use.
+ * first use. So it may wait for the loader's lock, and who has that, in a constructor, must not wait for it.
  */
 #include "interpose/record/stacks.h"
 
@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/python.h"
 #include "interpose/state/map.h"
@@ -23,11 +25,17 @@
 #define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
 #define MAIN_STACK (1u << 20) /* of the main thread's stack, so much below its start is taken to be its own */
 #define REFUSED 256u          /* calls that a refusal holds for */
+#define WARM_UP_MS 100u       /* loading a library takes a few */
 
 extern void *__libc_stack_end; /* ld.so's, since 2.1 */
 
 static struct map by_content; /* hash of a stack -> id */
 static struct map uses;       /* return address -> unwinds so far, + 1 */
+
+/* Whether backtrace() has all that it loads. An old libc's waits, without end, for a thread whose first one is under way.
+ */
+static uint32_t warm;
+enum { COLD, WARMING, WARM };
 
 static uint64_t hash(void *const *frames, int count)
 {
@@ -51,13 +59,26 @@ static uint32_t id_of(void *const *frames, int count)
     return id;
 }
 
-/* How far up from here the stack is surely mapped, now and whenever this frame is in use: the main thread's is in one
- * piece, of any other only the page is known, since a coroutine's may end anywhere. */
+static void find_own_stack(struct thread *thread)
+{
+    const void *low, *high;
+    if (!thread->stack_asked && own_stack(&low, &high)) {
+        thread->stack_low = low;
+        thread->stack_high = high;
+    }
+    thread->stack_asked = 1;
+}
+
+/* How far up from here the stack is surely mapped, now and whenever this frame is in use: a thread's own is in one piece,
+ * of any other only the page is known, since a coroutine's may end anywhere. */
 static const void *const *readable_end(const struct call *C)
 {
     uintptr_t frame = (uintptr_t)C->frame, top = (uintptr_t)__libc_stack_end;
+    uintptr_t low = (uintptr_t)C->thread->stack_low, high = (uintptr_t)C->thread->stack_high;
     if (frame < top && top - frame < MAIN_STACK)
         return (const void *const *)top;
+    if (frame >= low && frame < high)
+        return (const void *const *)high;
     return (const void *const *)((frame | (MEMORY_PAGE - 1)) + 1);
 }
 
@@ -93,7 +114,8 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
         while (at < end && unsigned_address(*at) != frames[i] && --left > 0);
         if (at >= end || left == 0) {
             /* Of two ways that can't be told apart none is remembered. */
-            entry->caller = last ? NULL : entry->caller;
+            if (last || !entry->checked)
+                entry->caller = NULL;
             return;
         }
         if (last && i != count - 1 && entry->checked == STACKS_CHECKED - 1)
@@ -167,7 +189,8 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
     int saved = errno, first = 0;
-    C->thread->unwinding = 1; /* backtrace may allocate, and somebody's malloc may call CUDA */
+    C->thread->unwinding = 1; /* both may allocate, and somebody's malloc may call CUDA */
+    find_own_stack(C->thread);
     int count = backtrace(frames, FRAMES), whole = count < FRAMES;
     while (first < count && frames[first] != C->caller)
         first++;
@@ -203,9 +226,14 @@ uint32_t stacks_known(const struct call *C)
     return entry->id;
 }
 
+static int can_unwind(const struct thread *thread)
+{
+    return !thread->unwinding && __atomic_load_n(&warm, __ATOMIC_ACQUIRE) == WARM;
+}
+
 static uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
 {
-    if (!C->thread->unwinding && (worth || granted((uint64_t)C->caller, python_is_here() ? PYTHON_WAYS : FIRST_USES)))
+    if (can_unwind(C->thread) && (worth || granted((uint64_t)C->caller, python_is_here() ? PYTHON_WAYS : FIRST_USES)))
         return unwind(entry, C);
     void *caller = (void *)(uintptr_t)C->caller;
     *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};
@@ -235,11 +263,20 @@ void stacks_forget(struct thread *thread)
 void stacks_warm_up(void)
 {
     void *frame;
+    uint32_t state = COLD;
+    if (!__atomic_compare_exchange_n(&warm, &state, WARMING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (state == WARMING)
+            word_leaves(&warm, WARMING, WARM_UP_MS);
+        return;
+    }
     backtrace(&frame, 1);
+    __atomic_store_n(&warm, WARM, __ATOMIC_RELEASE);
+    word_wake(&warm);
 }
 
 void stacks_after_fork(void)
 {
+    warm = warm == WARM ? WARM : COLD; /* whoever was at it is the parent's */
     map_reset(&by_content);
     map_reset(&uses);
     python_after_fork();

@@ -65,7 +65,8 @@ uint32_t stacks_known(const struct call *C);
 
 void stacks_forget(struct thread *thread);
 
-/* Lets the unwinder load what it needs, once, away from the hot path. */
+/* Lets the unwinder load what it needs, once, away from the hot path. While another thread does, waits for that, but not
+ * for long: then stacks are of one frame until it is done. */
 void stacks_warm_up(void);
 
 void stacks_after_fork(void);

@@ -249,18 +249,20 @@ static void say_that_there_is_no_more(int got_one)
 /* Opens files and grows them under the lock, where nobody may be cancelled. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old)
 {
+    *old = 0;
+    if (!store.header)
+        return NULL; /* the child of a fork in a signal handler goes on with what its parent was at */
     int fresh = 0, cancel = cancel_off();
     int saved = errno;
     uint64_t index = 0;
     lock_take(&store.lock);
     struct ptds_chunk *chunk = next_chunk(kind, &index);
-    *old = 0;
     if (chunk) {
         if (store.states[index] == STATE_FULL && chunk->holds)
             *old = chunk->committed;
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
-        if (!fresh && kind == PTDS_CHUNK_COUNTS)
+        if (!fresh && !*old && kind == PTDS_CHUNK_COUNTS)
             chunk_clear(chunk);
     } else if (kind == PTDS_CHUNK_CALLS) {
         __atomic_store_n(&store.out, 1, __ATOMIC_RELAXED);
@@ -282,7 +284,8 @@ int store_is_out(void)
 
 void store_refused(void)
 {
-    __atomic_add_fetch(&store.header->refused, 1, __ATOMIC_RELAXED);
+    if (store.header)
+        __atomic_add_fetch(&store.header->refused, 1, __ATOMIC_RELAXED);
 }
 
 struct ptds_chunk *store_chunk_ahead(uint32_t thread)

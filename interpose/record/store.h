@@ -17,9 +17,9 @@ int store_open(const char *path, uint64_t limit, uint64_t memory_limit);
 struct ptds_trace_header *store_header(void);
 
 /* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (said once, but
- * for COUNTS). `kind` DEFINITIONS and COUNTS chunks are never taken back. A COUNTS chunk is zeros; they have a quarter of
- * the trace at most. *old: how many bytes of that chunk's records are still there, until something is written over them; 0
- * where it holds no allocations. Any thread; rescue.h is who calls it. */
+ * for COUNTS). `kind` DEFINITIONS and COUNTS chunks are never taken back. They have a quarter of the trace at
+ * most, and are zeros but where *old is set: how many bytes of the chunk's old records are still there, until something is
+ * written over them; 0 where it holds no allocations. Any thread; rescue.h is who calls it. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old);
 
 /* A CALLS chunk for later, its pages taken now; NULL where the next one would cost no pages anyway. */

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +82,23 @@ static void watch_end(struct thread *thread)
         specific_set(key, thread);
 }
 
+/* All but what is kept for its next thread, and the list's link: that is never written again, since others go through the
+ * list meanwhile without a lock. */
+static void empty(struct thread *thread)
+{
+    struct thread kept = *thread;
+    memset(thread, 0, offsetof(struct thread, next_all));
+    memset(&thread->next_ended, 0, sizeof *thread - offsetof(struct thread, next_ended));
+    thread->stacks = kept.stacks;
+    thread->python = kept.python;
+    thread->kernels = kept.kernels;
+    thread->memories = kept.memories;
+    thread->early = kept.early;
+}
+
+_Static_assert(offsetof(struct thread, next_ended) == offsetof(struct thread, next_all) + sizeof(struct thread *),
+               "the link alone is left out");
+
 /* An ended thread's state, its caches emptied; a process that starts a thread a request would leak them all. */
 static struct thread *take_ended(void)
 {
@@ -88,15 +107,8 @@ static struct thread *take_ended(void)
     if (thread)
         ended = thread->next_ended;
     lock_drop(&retired_lock);
-    if (thread) {
-        struct thread kept = *thread;
-        *thread = (struct thread){.next_all = kept.next_all,
-                                  .stacks = kept.stacks,
-                                  .python = kept.python,
-                                  .kernels = kept.kernels,
-                                  .memories = kept.memories,
-                                  .early = kept.early};
-    }
+    if (thread)
+        empty(thread);
     return thread;
 }
 

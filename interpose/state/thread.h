@@ -71,8 +71,10 @@ struct thread {
     struct stack_entry *stacks;
     struct python_thread *python; /* NULL: no function of Python's was seen on the way to a call */
     struct kernel_entry *kernels;
-    struct memory_cache *memories; /* found last */
-    struct ptds_chunk *ahead;      /* recording: the next chunk; NULL not had yet */
+    struct memory_cache *memories;      /* found last */
+    struct ptds_chunk *ahead;           /* recording: the next chunk; NULL not had yet */
+    const void *stack_low, *stack_high; /* its own; NULL not known */
+    uint32_t stack_asked;
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */

@@ -37,7 +37,7 @@ struct ptds_trace_header {
     uint32_t clean_end;  /* 1: the process ended through exit and everything is here */
     uint64_t chunks;     /* chunks handed out so far; those beyond the file's end were lost */
     uint64_t recycled;   /* chunks of old detail that were overwritten because of PTDS_TRACE_LIMIT */
-    uint64_t refused;    /* records not kept because no chunk could be had (full disk, more threads than chunks) */
+    uint64_t refused;    /* records not kept: no chunk was to be had (full disk, many threads), or recording only began */
     uint64_t limit;      /* PTDS_TRACE_LIMIT, bytes */
     uint64_t born;       /* when the process began, clock ticks since boot: with the pid, the same before and after exec */
     char host[64];

@@ -107,6 +107,15 @@ TEST_F(Lock, ThatIsFree)
     EXPECT_EQ(Asked{}, g_asked);
 }
 
+TEST_F(Lock, ThatIsTried)
+{
+    EXPECT_EQ(1, lock_try(&lock_));
+    EXPECT_EQ(1u, lock_.held);
+    EXPECT_EQ(0, lock_try(&lock_));
+    EXPECT_EQ(1u, lock_.held) << "nobody waits for it";
+    EXPECT_EQ(Asked{}, g_asked);
+}
+
 /* Who had to sleep does not know whether others do. */
 TEST_F(Lock, ThatSomebodyHas)
 {
@@ -214,6 +223,21 @@ TEST_F(Lock, WhoeverSetsAWordWakesAllThatWait)
     word_set(&word_, 10, &waiting_);
     EXPECT_EQ(Asked{"wake 2147483647"}, g_asked);
     EXPECT_EQ(10u, word_);
+}
+
+/* A thousandth of a second at a time. */
+TEST_F(Lock, AWordThatLeaves)
+{
+    g_word = &word_;
+    word_ = 4;
+    EXPECT_EQ(1, word_leaves(&word_, 5, 3));
+    EXPECT_EQ(Asked{}, g_asked);
+    EXPECT_EQ(0, word_leaves(&word_, 4, 3));
+    EXPECT_EQ(Asked(3, "while 4 for 0.1000000"), g_asked);
+    g_asked.clear();
+    becomes(5, 3);
+    EXPECT_EQ(1, word_leaves(&word_, 4, 3)) << "at the very end";
+    EXPECT_EQ(Asked(3, "while 4 for 0.1000000"), g_asked);
 }
 
 /* ---- gates ---- */

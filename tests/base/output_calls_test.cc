@@ -400,6 +400,11 @@ TEST_F(OutputCalls, Open)
     g_kernel.says[SYS_openat] = {{0}};
     EXPECT_EQ(1, open());
     EXPECT_EQ((Asked{"open -100 log 80b41 1a4", "dup 0 by 1030 from 900", "close 0", "stat 905"}), g_kernel.asked);
+    g_kernel.says[SYS_openat] = {{2}};
+    g_kernel.says[SYS_fcntl] = {{-1, EINVAL}, {6}};
+    EXPECT_EQ(1, open());
+    EXPECT_EQ((Asked{opened, "dup 2 by 1030 from 900", "dup 2 by 1030 from 3", "close 2", "stat 6"}), g_kernel.asked)
+        << "there is no high one";
     g_kernel.says[SYS_fstat] = {{-1, EIO}};
     EXPECT_EQ(0, open());
     g_kernel.says[SYS_openat] = {{-1, EACCES}};

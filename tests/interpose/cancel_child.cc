@@ -5,6 +5,7 @@
  *
  *     cancel_child LAUNCHES [tls]     the thread makes so many; tls: an object of the thread's own makes one more as it
  * goes
+ *     cancel_child first              the thread is cancelled before it makes the process's first call
  */
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,31 @@ void *work(void *)
         pause();
 }
 
+void *first_call(void *)
+{
+    CUcontext first;
+    pthread_cancel(pthread_self());
+    CU(cuDevicePrimaryCtxRetain(&first, 0));
+    printf("called\n");
+    fflush(stdout);
+    pthread_testcancel();
+    return nullptr;
+}
+
+/* No call of the driver is one that a thread is cancelled in. */
+int first()
+{
+    pthread_t thread;
+    void *result = nullptr;
+    CU(cuInit(0));
+    if (pthread_create(&thread, nullptr, first_call, nullptr) != 0)
+        return 2;
+    pthread_join(thread, &result);
+    start();
+    printf("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "returned");
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -54,6 +80,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     void *result;
     unsigned seen[16];
+    if (argc > 1 && strcmp(argv[1], "first") == 0)
+        return first();
     launches = argc > 1 ? atoi(argv[1]) : 1;
     with_object = argc > 2 && strcmp(argv[2], "tls") == 0;
     start();

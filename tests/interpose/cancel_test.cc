@@ -9,17 +9,21 @@ namespace ptds
 namespace
 {
 
+Command child(const std::vector<std::string> &arguments, const Settings &settings)
+{
+    Command command = shimmed("cancel_child", arguments, settings);
+    std::string driver = data_file("tests/sim/libcuda.so.1");
+    command.libraries = {driver.substr(0, driver.rfind('/'))};
+    return command;
+}
+
 /* nap: the call in which the thread is when it is cancelled. */
 void expect_others_go_on(const std::string &nap, const std::vector<std::string> &arguments, const std::string &policy)
 {
     SCOPED_TRACE(policy + " " + nap);
     for (bool recorded : {false, true}) {
-        Command command =
-            shimmed("cancel_child", arguments,
-                    {{"PTDS_POLICY", policy}, {"SIM_NAP", nap}, {"PTDS_REPORT", recorded ? "/dev/null" : "off"}});
-        std::string driver = data_file("tests/sim/libcuda.so.1");
-        command.libraries = {driver.substr(0, driver.rfind('/'))};
-        Outcome outcome = run(command);
+        Outcome outcome = run(
+            child(arguments, {{"PTDS_POLICY", policy}, {"SIM_NAP", nap}, {"PTDS_REPORT", recorded ? "/dev/null" : "off"}}));
         EXPECT_EQ(outcome.exit, 0) << outcome;
         EXPECT_EQ(outcome.out, "cancelled\n39\n") << outcome;
         EXPECT_EQ(outcome.err, "");
@@ -55,6 +59,19 @@ TEST_P(Cancelled, AndWorksOnAsItGoes)
 {
     expect_others_go_on("cuLaunchKernel:2:5000000000", {"1", "tls"}, GetParam());
     expect_others_go_on("cuLaunchKernel:8:5000000000", {"20", "tls"}, GetParam());
+}
+
+/* Recording, which opens and reads files, begins all the same. */
+TEST_P(Cancelled, BeforeTheFirstCall)
+{
+    Folder folder;
+    Command command = child({"first"}, {{"PTDS_POLICY", GetParam()}, {"PTDS_TRACE", folder / "trace"}});
+    command.seconds = 20;
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 0) << outcome;
+    EXPECT_EQ(outcome.out, "called\ncancelled\n");
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(folder.files(), std::vector<std::string>{"trace"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Cancelled, testing::Values("guarded", "stream"));

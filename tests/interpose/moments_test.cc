@@ -21,16 +21,20 @@ uint64_t Now()
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+moments ReadOne(const std::string &path)
+{
+    moments found = {};
+    std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(&found), sizeof found);
+    EXPECT_EQ(MOMENTS_MAGIC, found.magic) << path;
+    return found;
+}
+
 /* Of the one process that left any. */
 moments Read(const Folder &folder)
 {
-    moments found = {};
     std::vector<std::string> files = folder.files();
     EXPECT_EQ(1u, files.size());
-    if (files.size() == 1)
-        std::ifstream(folder / files[0], std::ios::binary).read(reinterpret_cast<char *>(&found), sizeof found);
-    EXPECT_EQ(MOMENTS_MAGIC, found.magic);
-    return found;
+    return files.size() == 1 ? ReadOne(folder / files[0]) : moments();
 }
 
 uint64_t Last(const moments &of)
@@ -75,6 +79,23 @@ TEST_P(Moments, EveryDoorIsWatchedAndNothingElseChanges)
     EXPECT_LT(before, found.first);
     EXPECT_LT(found.first, Last(found));
     EXPECT_LT(Last(found), Now());
+}
+
+/* Its work is no longer its parent's, which works on when it has ended. */
+TEST_P(Moments, AForkedChildsWorkIsItsOwn)
+{
+    Folder folder;
+    const Outcome outcome =
+        run(shimmed("process_child", {"fork-after", "3"}, {{"PTDS_POLICY", GetParam()}, {"PTDS_MOMENTS", folder.path()}}));
+    int child = 0;
+    ASSERT_EQ(5, outcome.exit) << outcome;
+    ASSERT_EQ(1, sscanf(outcome.out.c_str(), "child %d", &child)) << outcome;
+    ASSERT_EQ(2u, folder.files().size());
+    const moments own = ReadOne(folder / std::to_string(outcome.pid)), other = ReadOne(folder / std::to_string(child));
+    EXPECT_LT(0u, own.first);
+    EXPECT_LT(own.first, other.first);
+    EXPECT_LT(other.first, Last(other));
+    EXPECT_LT(Last(other), Last(own));
 }
 
 /* Where nothing else is done, either. */

@@ -9,11 +9,13 @@
  *     fork-after N     works, forks; the child works N+1 more, the parent N+2 more
  *     fork-raw N       the same, by the kernel alone: libc does not tell of it
  *     fork-quiet N     works, forks; the child does nothing of CUDA
+ *     fork-inside N    works, and forks in a signal handler three times; the children go on from there and end
  *     exec N           works, then becomes "work N"
  *     exec-bare N      works, then becomes a program without CUDA
  *     detached N       main ends while another thread goes on working
  *     threads N        eight threads of N launches each, joined
  *     race N           sixteen threads make the process's first calls together
+ *     constructor N PATH      makes its first call while another thread is in that library's constructor, which makes one
  *     churn N          two thousand threads, one after the other
  *     unload N PATH    works through a library that brought the driver and is unloaded, twice
  *     abort N          works, then abort()
@@ -71,7 +73,7 @@ template <class F> void look_up(void *library, F *function, const char *name)
         exit(90);
 }
 
-void start()
+void open_driver()
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library)
@@ -80,7 +82,14 @@ void start()
     look_up(library, &driver.create, "cuCtxCreate_v2");
     look_up(library, &driver.use, "cuCtxSetCurrent");
     look_up(library, &driver.launch, "cuLaunchKernel");
-    if (driver.init(0) || driver.create(&driver.context, 0, 0))
+    if (driver.init(0))
+        exit(92);
+}
+
+void start()
+{
+    open_driver();
+    if (driver.create(&driver.context, 0, 0))
         exit(92);
 }
 
@@ -130,6 +139,29 @@ int fork_after(int times, const std::string &mode)
     int status = wait_for(child);
     work(times + 2);
     return status;
+}
+
+int fork_inside(int times)
+{
+    static volatile sig_atomic_t forks, is_child;
+    signal(SIGUSR1, SIG_IGN);
+    start();
+    signal(SIGUSR1, [](int) {
+        if (is_child || forks == 3)
+            return;
+        forks = forks + 1;
+        pid_t child = fork();
+        if (!child)
+            is_child = 1;
+        else
+            waitpid(child, nullptr, 0);
+    });
+    for (int i = 0; i < 1000 * times && !is_child && forks < 3; i++, usleep(20))
+        work(1);
+    if (is_child)
+        _exit(6);
+    printf("%d\n", static_cast<int>(forks));
+    return 5;
 }
 
 int hold(int times, const char *go_on)
@@ -197,6 +229,24 @@ int race(int times)
     }
     for (std::thread &thread : all)
         thread.join();
+    return 5;
+}
+
+int constructor(int times, const char *path)
+{
+    int pipes[2];
+    char byte;
+    open_driver();
+    if (pipe(pipes) != 0 || dup2(pipes[1], 200) != 200)
+        return 94;
+    std::thread other([path] {
+        if (!dlopen(path, RTLD_NOW))
+            exit(95);
+    });
+    if (read(pipes[0], &byte, 1) != 1 || driver.create(&driver.context, 0, 0))
+        return 96;
+    work(times);
+    other.join();
     return 5;
 }
 
@@ -336,6 +386,8 @@ int main(int argc, char **argv)
         return fork_before(times);
     if (mode == "fork-after" || mode == "fork-quiet" || mode == "fork-raw")
         return fork_after(times, mode);
+    if (mode == "fork-inside")
+        return fork_inside(times);
     if (mode == "hold")
         return hold(times, argument);
     if (mode == "detached")
@@ -344,6 +396,8 @@ int main(int argc, char **argv)
         return threads(times);
     if (mode == "race")
         return race(times);
+    if (mode == "constructor")
+        return constructor(times, argument);
     if (mode == "churn")
         return churn(times);
     if (mode == "data" || mode.rfind("own-file", 0) == 0)

@@ -259,6 +259,28 @@ TEST(Process, AChildThatNobodyTellsOf)
     EXPECT_EQ(outcome.err.find("20 operations"), std::string::npos) << outcome;
 }
 
+/* The handler may have interrupted the record, which its thread then has locked. */
+TEST(Process, ForkInsideASignalHandler)
+{
+    Folder folder;
+    Command command = child("fork-inside", 1000, {{"PTDS_TRACE", folder / "trace"}});
+    command.preload.push_back(data_file("tests/interpose/libinterrupt.so"));
+    command.seconds = 20;
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.out, "3\n");
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(folder.files(), std::vector<std::string>{"trace"});
+    size_t forks = 0;
+    for (const auto &[kind, bytes] : walk(folder / "trace").records) {
+        ptds_rec_PROCESS process = {};
+        if (kind == PTDS_REC_PROCESS)
+            memcpy(&process, bytes.data(), sizeof process);
+        forks += kind == PTDS_REC_PROCESS && process.what == PTDS_PROCESS_FORK;
+    }
+    EXPECT_EQ(forks, 3u);
+}
+
 /* What the process did before stays beside what it does as another program. */
 TEST(Process, Exec)
 {
@@ -316,6 +338,22 @@ TEST(Process, ManyThreadsMakeTheFirstCalls)
             ASSERT_EQ(outcome.err, "");
             expect_launches(folder / "trace", 320, true);
         }
+    }
+}
+
+/* The first call's thread waits for the loader, which the constructor's thread has: that one waits for nobody. */
+TEST(Process, AConstructorMakesACallDuringTheFirst)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Command command = child("constructor", 20, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}},
+                                data_file("tests/interpose/libslow.so"));
+        command.seconds = 20;
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        expect_launches(folder / "trace", 21, true);
     }
 }
 

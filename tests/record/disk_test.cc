@@ -82,6 +82,32 @@ TEST_F(File, TheLimitOfAFile)
     EXPECT_TRUE(file_map(8192, 4096));
 }
 
+/* What the program has closed it may write to meanwhile, its errors for one: none of that comes into the trace. */
+TEST_F(File, IsNeverWhatTheProgramHasClosed)
+{
+    for (const bool few : {false, true})
+        apart([this, few] {
+            struct rlimit descriptors = {};
+            syscall(SYS_getrlimit, RLIMIT_NOFILE, &descriptors);
+            descriptors.rlim_cur = few ? 64 : descriptors.rlim_cur; /* there are no high ones */
+            setrlimit(RLIMIT_NOFILE, &descriptors);
+            finished(path_, 5); /* that is looked at, too */
+            const int err = fcntl(2, F_DUPFD_CLOEXEC, 10);
+            for (int file = 0; file <= 2; file++)
+                close(file);
+            EXPECT_TRUE(file_open(path_.c_str()));
+            EXPECT_TRUE(file_map(0, 4096));
+            EXPECT_GE(g_lowest, few ? 3 : 900);
+            EXPECT_STREQ(path_.c_str(), file_path());
+            for (int file = 3; file < 1024; file++)
+                if (file != err)
+                    close(file);
+            EXPECT_TRUE(file_map(4096, 4096)) << "what it has closed of ours is opened anew";
+            EXPECT_GE(g_lowest, few ? 3 : 900);
+            dup2(err, 2);
+        });
+}
+
 TEST_F(File, IsOpenedAnewByItsName)
 {
     ASSERT_TRUE(file_open(path_.c_str()));
@@ -127,9 +153,13 @@ TEST_F(File, ThatIsGivenUp)
         std::ofstream(path_).close();
         ASSERT_TRUE(file_open(path_.c_str()));
         ASSERT_TRUE(file_map(0, 4096));
-        g_mine = path_;
-        g_errors["open"] = {EMFILE};
+        struct rlimit few = {};
+        syscall(SYS_getrlimit, RLIMIT_NOFILE, &few);
+        few.rlim_cur = 0;
+        setrlimit(RLIMIT_NOFILE, &few);
         EXPECT_EQ(nullptr, file_map(0, 4096));
+        few.rlim_cur = few.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &few);
         file_give_up();
         EXPECT_EQ("ptds: PTDS_TRACE: no descriptor is left for " + path_ + "; recording in memory only\n", said.text());
         EXPECT_EQ("", ptds::read_file(path_)) << "it was there";

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstring>
 #include <deque>
@@ -38,6 +39,7 @@ std::map<std::string, std::deque<int>> g_errors;
 std::vector<std::string> g_asked;
 rlim_t g_limit = RLIM_INFINITY;  /* of a file */
 bool g_no_limit;                 /* nobody knows it */
+int g_lowest;                    /* descriptor that anything was done with */
 std::string g_mine;              /* only of that file is it noted how often it is opened */
 std::function<void()> g_between; /* what others do before the next lock is asked for */
 
@@ -51,12 +53,19 @@ int error_of(const std::string &call)
     return error;
 }
 
+void note(int file)
+{
+    if (file >= 0 && file < g_lowest)
+        g_lowest = file;
+}
+
 #define IN_THE_PLACE_OF_LIBCS extern "C" __attribute__((visibility("default")))
 
 } // namespace
 
 IN_THE_PLACE_OF_LIBCS int posix_fallocate(int file, off_t at, off_t size)
 {
+    note(file);
     g_asked.push_back("fallocate " + std::to_string(at) + " " + std::to_string(size));
     if (const int error = error_of("fallocate"))
         return error;
@@ -68,6 +77,7 @@ IN_THE_PLACE_OF_LIBCS int posix_fallocate(int file, off_t at, off_t size)
 
 IN_THE_PLACE_OF_LIBCS ssize_t pwrite(int file, const void *bytes, size_t size, off_t at)
 {
+    note(file);
     g_asked.push_back("pwrite " + std::to_string(at) + " " + std::to_string(size));
     if (const int error = error_of("pwrite"))
         return errno = error, error == EINTR ? ssize_t(size) - 1 : -1;
@@ -85,6 +95,7 @@ IN_THE_PLACE_OF_LIBCS int getrlimit(__rlimit_resource_t which, struct rlimit *li
 
 IN_THE_PLACE_OF_LIBCS void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) noexcept
 {
+    note(file);
     if (const int error = error_of("mmap"))
         return errno = error, MAP_FAILED;
     return reinterpret_cast<void *>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
@@ -92,6 +103,7 @@ IN_THE_PLACE_OF_LIBCS void *mmap(void *at, size_t size, int protection, int flag
 
 IN_THE_PLACE_OF_LIBCS int flock(int file, int how) noexcept
 {
+    note(file);
     if (g_between) {
         g_between();
         g_between = nullptr;
@@ -158,6 +170,7 @@ protected:
         g_errors.clear();
         g_asked.clear();
         g_limit = RLIM_INFINITY;
+        g_lowest = INT_MAX;
         g_no_limit = false;
         g_mine.clear();
         g_between = nullptr;

@@ -87,9 +87,7 @@ TEST_F(Forget, DefinitionsThatAreTooShort)
     put(chunk(PTDS_CHUNK_DEFINITIONS), memory(5), sizeof(ptds_rec_MEMORY) - 8);
     EXPECT_EQ("0:", forgotten());
     EXPECT_EQ(Texts{}, g_may_go);
-    auto base = record<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
-    base.context = 6;
-    put(chunk(PTDS_CHUNK_DEFINITIONS), base, sizeof base - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), base(1, 1, 6), sizeof(ptds_rec_DEVICE_BASE) - 8);
     put(old_, context(6));
     EXPECT_EQ("1: stream 99", forgotten());
 }
@@ -131,9 +129,11 @@ TEST_F(Forget, AsManyAsThereAre)
 /* Each kind alone, so that none of them goes at another's expense. */
 TEST_F(Forget, AsManyOfOneKind)
 {
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         TearDown();
         SetUp();
+        put(chunk(PTDS_CHUNK_DEFINITIONS), clock(10, 100));
+        put(chunk(PTDS_CHUNK_DEFINITIONS), clock(20, 110));
         struct ptds_chunk *to = old_;
         size_t chunks = 1;
         for (uint32_t uid = 100; uid < 1800; uid++) {
@@ -144,6 +144,7 @@ TEST_F(Forget, AsManyOfOneKind)
             case 1: put(to, context(uid)); break;
             case 2: put(to, thread(uid)); break;
             case 3: put(to, name(uid)); break;
+            case 4: put(to, base(uid, 5)); break;
             default: put(to, memory(uid)); break;
             }
         }

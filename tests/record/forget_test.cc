@@ -83,6 +83,83 @@ TEST_F(Forget, StreamsStayWhenTheirMakersGo)
     EXPECT_EQ("0:", forgotten());
 }
 
+/* ---- clocks, and moments on the device ---- */
+
+/* A chunk full of them, say: the first is needed and the last, wherever they are. */
+TEST_F(Forget, ClocksBetweenTheFirstAndTheLast)
+{
+    const size_t many = (PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk)) / sizeof(ptds_rec_CLOCK) - 10;
+    for (const bool newer : {false, true}) {
+        put(old_, clock(20));
+        put(old_, clock(10));
+        for (size_t i = 0; i < many; i++)
+            put(old_, clock(30 + i));
+        put(old_, clock(29));
+        struct ptds_chunk *next = chunk(PTDS_CHUNK_DEFINITIONS);
+        if (newer)
+            put(next, clock(90000));
+        EXPECT_EQ("1: stream 99 clock 10" + (newer ? "" : " clock " + std::to_string(29 + many)),
+                  forgotten(next->sequence));
+        TearDown();
+        SetUp();
+    }
+}
+
+/* What is gained is not worth it to move all else. */
+TEST_F(Forget, AFewClocksStay)
+{
+    const size_t few = PTDS_CHUNK_SIZE / 4 / sizeof(ptds_rec_CLOCK);
+    for (size_t i = 0; i < few + 1; i++) /* of which two are the first and the last */
+        put(old_, clock(30 + i));
+    EXPECT_EQ("0:", forgotten());
+    put(old_, clock(20));
+    EXPECT_EQ("1: stream 99 clock " + std::to_string(30 + few) + " clock 20", forgotten());
+}
+
+TEST_F(Forget, AFewClocksGoWithOthers)
+{
+    for (uint64_t ticks : {10, 20, 30})
+        put(old_, clock(ticks));
+    put(old_, stream(2, PTDS_LIFE_GONE));
+    EXPECT_EQ("1: stream 99 clock 10 clock 30", forgotten());
+}
+
+/* A time that is on its way may name one of the last seconds. */
+TEST_F(Forget, BasesThatNoTimeNames)
+{
+    put(old_, clock(10, 100));
+    put(old_, clock(20, 105));
+    put(old_, clock(30, 115));
+    for (uint32_t ticks : {9, 11, 19, 20, 21, 29})
+        put(old_, base(ticks, ticks));
+    auto time = record<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+    time.base = 11;
+    put(chunk(PTDS_CHUNK_CALLS), time);
+    EXPECT_EQ("1: stream 99 clock 10 clock 30 base 11 base 20 base 21 base 29", forgotten());
+}
+
+TEST_F(Forget, BasesWhileAllAreNew)
+{
+    put(old_, clock(10, 100));
+    put(old_, clock(30, 109));
+    put(old_, base(5, 5));
+    EXPECT_EQ("0:", forgotten());
+}
+
+TEST_F(Forget, BasesThatStayNameTheirContexts)
+{
+    put(old_, clock(10, 100));
+    put(old_, clock(30, 110));
+    for (uint32_t uid : {1u, 2u, 3u}) {
+        put(old_, context(uid));
+        put(old_, base(uid, uid == 3 ? 15 : 5, uid));
+    }
+    auto time = record<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+    time.base = 2;
+    put(chunk(PTDS_CHUNK_CALLS), time);
+    EXPECT_EQ("1: stream 99 clock 10 clock 30 context 2 base 2 context 3 base 3", forgotten());
+}
+
 /* ---- what is referred to ---- */
 
 TEST_F(Forget, CallsNameWhatTheyNeed)
@@ -208,10 +285,8 @@ TEST_F(Forget, DefinitionsThatStayNameOthers)
     put(calls, edge);
     put(old_, stream(20, PTDS_LIFE_GONE, 1, 1, PTDS_STREAM_BLOCKING, 3));
     put(old_, stream(21, PTDS_LIFE_GONE, 1, 2, PTDS_STREAM_BLOCKING, 4));
-    auto base = record<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
-    base.context = 3;
-    put(old_, base);
-    EXPECT_EQ("1: stream 99 context 1 context 3 thread 3 stream 20 kind 18", forgotten());
+    put(old_, base(8, 1, 3));
+    EXPECT_EQ("1: stream 99 context 1 context 3 thread 3 stream 20 base 8", forgotten());
 }
 
 TEST_F(Forget, MemoryThatStaysNamesItsContext)

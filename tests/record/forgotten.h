@@ -40,6 +40,8 @@ std::string described(const struct ptds_record *record)
     case PTDS_REC_THREAD: return "thread " + std::to_string(as<ptds_rec_THREAD>(record)->id);
     case PTDS_REC_STRING: return "string " + std::to_string(as<ptds_rec_STRING>(record)->id);
     case PTDS_REC_MEMORY: return "memory " + std::to_string(as<ptds_rec_MEMORY>(record)->uid);
+    case PTDS_REC_DEVICE_BASE: return "base " + std::to_string(as<ptds_rec_DEVICE_BASE>(record)->id);
+    case PTDS_REC_CLOCK: return "clock " + std::to_string(as<ptds_rec_CLOCK>(record)->ticks);
     default: return "kind " + std::to_string(record->kind);
     }
 }
@@ -125,6 +127,20 @@ protected:
         ptds_rec_MEMORY made = {};
         made.record.kind = PTDS_REC_MEMORY;
         made.uid = uid, made.context = in_context;
+        return made;
+    }
+    static ptds_rec_CLOCK clock(uint64_t ticks, uint64_t seconds = 0)
+    {
+        ptds_rec_CLOCK made = {};
+        made.record.kind = PTDS_REC_CLOCK;
+        made.ticks = ticks, made.monotonic = seconds * 1000000000;
+        return made;
+    }
+    static ptds_rec_DEVICE_BASE base(uint32_t id, uint64_t latest, uint32_t in_context = 0)
+    {
+        ptds_rec_DEVICE_BASE made = {};
+        made.record.kind = PTDS_REC_DEVICE_BASE;
+        made.id = id, made.latest = latest, made.context = in_context;
         return made;
     }
     template <class Record> static Record record(uint16_t kind)

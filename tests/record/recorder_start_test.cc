@@ -6,12 +6,40 @@
 #include "tests/support/run_child.h"
 
 #include <cerrno>
+#include <functional>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 extern "C" {
 #include "interpose/record/log.h"
+}
+
+namespace
+{
+
+std::function<void()> g_meanwhile; /* what others do while the header is written */
+
+uint64_t milliseconds(const std::function<void()> &what)
+{
+    const uint64_t before = clock_nanoseconds(CLOCK_MONOTONIC);
+    what();
+    return (clock_nanoseconds(CLOCK_MONOTONIC) - before) / 1000000;
+}
+
+} // namespace
+
+/* In the place of libc's. */
+extern "C" __attribute__((visibility("default"))) int gethostname(char *name, size_t size) noexcept
+{
+    struct utsname system;
+    if (g_meanwhile)
+        g_meanwhile();
+    uname(&system);
+    strncpy(name, system.nodename, size);
+    return 0;
 }
 
 namespace
@@ -110,6 +138,62 @@ TEST_F(Beginning, WhatBeginsWithIt)
     EXPECT_FALSE(log_on());
     env->log = {ENV_OUTPUT_OFF, nullptr};
     record_started = nullptr;
+}
+
+/* ---- those that come meanwhile ---- */
+
+/* As in a signal handler: it would wait for itself. */
+TEST_F(Beginning, WithinItself)
+{
+    record_after_fork();
+    g_meanwhile = [] {
+        EXPECT_LT(milliseconds(record_start), 500u);
+        EXPECT_EQ(0u, record_running);
+    };
+    record_start();
+    g_meanwhile = nullptr;
+    EXPECT_TRUE(record_on());
+    EXPECT_EQ(1u, store_header()->refused) << "that call is not recorded";
+}
+
+TEST_F(Beginning, OthersWaitForIt)
+{
+    record_after_fork();
+    std::thread other;
+    uint32_t running = 0;
+    g_meanwhile = [&] {
+        other = std::thread([&] {
+            record_start();
+            running = record_running;
+        });
+        usleep(50000);
+    };
+    record_start();
+    g_meanwhile = nullptr;
+    other.join();
+    EXPECT_EQ(1u, running);
+    EXPECT_EQ(0u, store_header()->refused);
+}
+
+/* It may be waiting for them: after a second they go on, and whoever comes then does not wait. */
+TEST_F(Beginning, OthersDoNotWaitForEver)
+{
+    record_after_fork();
+    g_meanwhile = [] {
+        for (const bool first : {true, false}) {
+            uint64_t took = 0;
+            std::thread([&] { took = milliseconds(record_start); }).join();
+            EXPECT_EQ(0u, record_running);
+            EXPECT_TRUE(first ? took >= 900 : took < 500) << took;
+        }
+    };
+    record_start();
+    g_meanwhile = nullptr;
+    EXPECT_TRUE(record_on());
+    EXPECT_EQ(2u, store_header()->refused);
+    record_after_fork();
+    record_start();
+    EXPECT_EQ(0u, store_header()->refused) << "that was the parent's";
 }
 
 /* ---- without memory ---- */

@@ -158,11 +158,16 @@ TEST_F(Regions, EarlyOfSeveralDomains)
 
 TEST_F(Regions, EarlyAndTooDeep)
 {
-    for (int i = 1; i <= 18; i++)
+    for (int i = 1; i <= 20; i++)
         push("r" + std::to_string(i));
     pop();
     begin();
-    EXPECT_EQ("r16", now());
+    for (int i = 19; i > 16; i--) {
+        EXPECT_EQ("r16", now()) << i;
+        pop();
+    }
+    const std::string begun = recorded();
+    EXPECT_NE(std::string::npos, begun.find("+r15; +r16; +r16; +r16; +r16; -; -; -; ")) << begun;
     EXPECT_EQ("r16 r15 r14 r13 r12 r11 r10 r9 r8 r7 r6 r5 r4 r3 r2 r1 ", innermost_of_all());
 }
 

@@ -4,8 +4,10 @@
  */
 #include "tests/record/recording.h"
 
+#include <alloca.h>
 #include <cerrno>
 #include <functional>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -66,6 +68,39 @@ APART uint32_t deep(int levels)
 {
     const uint32_t id = levels ? deep(levels - 1) : middle();
     __asm__ volatile("");
+    return id;
+}
+
+/* As a library does that lies between the program and the driver: its caller is found some way up. */
+APART uint32_t roomy()
+{
+    char room[500];
+    __asm__ volatile("" : : "r"(room) : "memory");
+    const uint32_t id = wrapper();
+    __asm__ volatile("" : : "r"(room) : "memory");
+    return id;
+}
+
+APART uint32_t one_place()
+{
+    const uint32_t id = roomy();
+    __asm__ volatile("nop");
+    return id;
+}
+
+APART uint32_t other_place()
+{
+    const uint32_t id = roomy();
+    __asm__ volatile("nop; nop");
+    return id;
+}
+
+APART uint32_t further_down(size_t bytes, uint32_t (*way)())
+{
+    void *room = alloca(bytes);
+    __asm__ volatile("" : : "r"(room) : "memory");
+    const uint32_t id = way();
+    __asm__ volatile("" : : "r"(room) : "memory");
     return id;
 }
 
@@ -237,6 +272,60 @@ TEST_F(Stacks, WhileTheThreadUnwinds)
     EXPECT_EQ(1u, thread_.unwinding);
     thread_.unwinding = 0;
     EXPECT_GT(frames(by(one_way)).size(), 4u);
+}
+
+/* Wherever they are on it, and so on which pages the frames lie: how many ways are remembered. */
+class Places : public Stacks
+{
+public:
+    void expect_told_apart(bool all_are_known)
+    {
+        const Step steps[] = {{one_place, 1}, {other_place, 1}, {other_place, KNOWN}, {one_place, KNOWN}};
+        for (size_t bytes = 16; bytes <= 2 * 4096; bytes += 16) {
+            Ids ids;
+            for (const Step &step : steps) { /* which all come from here */
+                struct call call = made();
+                g_call = &call;
+                g_worth = step.worth;
+                ids.push_back(further_down(bytes, step.way));
+            }
+            EXPECT_NE(ids[0], ids[1]) << bytes;
+            EXPECT_TRUE(ids[2] == ids[1] || (ids[2] == 0 && !all_are_known)) << bytes;
+            EXPECT_EQ(0u, ids[3]) << bytes;
+        }
+    }
+};
+
+TEST_F(Places, OnTheFirstThreadsStack)
+{
+    expect_told_apart(true);
+}
+
+TEST_F(Places, OnAThreadsOwnStack)
+{
+    pthread_t thread;
+    const auto work = [](void *self) -> void * {
+        static_cast<Places *>(self)->expect_told_apart(true);
+        return nullptr;
+    };
+    ASSERT_EQ(0, pthread_create(&thread, nullptr, work, this));
+    pthread_join(thread, nullptr);
+}
+
+std::function<void()> g_there;
+
+TEST_F(Places, OnAnotherStack)
+{
+    std::vector<char> room(256 << 10);
+    ucontext_t here, there;
+    ASSERT_EQ(0, getcontext(&there));
+    there.uc_stack.ss_sp = room.data();
+    there.uc_stack.ss_size = room.size();
+    there.uc_link = &here;
+    g_there = [this] { expect_told_apart(false); };
+    makecontext(
+        &there, [] { g_there(); }, 0);
+    ASSERT_EQ(0, swapcontext(&here, &there));
 }
 
 /* Of a coroutine, say, whose stack has nothing behind it; the same as on the main thread's. */

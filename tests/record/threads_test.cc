@@ -193,6 +193,28 @@ TEST_F(Threads, NamesOfOthers)
     }
 }
 
+/* Its counts take the place of old calls, one of which has made memory that is still there. */
+TEST_F(Threads, BeginInThePlaceOfAnAllocation)
+{
+    struct call call = made(API_cuMemAlloc_v2, PTDS_OP_ALLOC);
+    call.object = 9;
+    call.words = 3;
+    record_allocates(&thread_);
+    record(call);
+    struct ptds_chunk *calls = thread_.chunk;
+    take_all();
+    store_chunk_full(calls);
+    record_memory_is_there = [](const ptds_rec_MEMORY *memory) { return int(memory->uid == 9); };
+    struct thread other = {};
+    other.uid = 8;
+    record_thread_started(&other);
+    record_memory_is_there = nullptr;
+    EXPECT_EQ(9u, last<ptds_rec_MEMORY>(PTDS_REC_MEMORY).uid);
+    ASSERT_EQ(static_cast<void *>(calls + 1), static_cast<void *>(other.counts));
+    for (const char *at = reinterpret_cast<const char *>(calls + 1), *end = at + calls->committed; at < end; at++)
+        ASSERT_EQ(0, *at);
+}
+
 /* ---- the call that it is in ---- */
 
 TEST_F(Threads, TheCallThatItIsIn)

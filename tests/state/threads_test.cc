@@ -4,11 +4,14 @@
  */
 #include "tests/state/driver.h"
 
+#include <algorithm>
+#include <atomic>
 #include <set>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 extern "C" {
 #include "interpose/base/memory.h"
@@ -53,6 +56,44 @@ TEST_F(Threads, AThreadsHeirIsAnotherThread)
     EXPECT_NE(uids[0], uids[1]);
     EXPECT_NE(per_thread[0], per_thread[1]);
     EXPECT_NE(thread_get(), states[1]);
+}
+
+/* Whoever goes through all threads, without a lock, meets each of them, though the newest one's state becomes another's. */
+TEST_F(Threads, TheListOfThemIsWholeAtAnyTime)
+{
+    const auto count = [] {
+        size_t found = 0;
+        for (const struct thread *thread = thread_all(); thread; thread = thread->next_all)
+            found++;
+        return found;
+    };
+    std::vector<std::thread> some;
+    std::atomic<int> running{0};
+    std::atomic<bool> over{false};
+    for (int i = 0; i < 4; i++) {
+        some.emplace_back([&] {
+            thread_get();
+            for (running++; !over;)
+                usleep(1000);
+        });
+    }
+    while (running < 4)
+        usleep(1000);
+    std::thread([] { thread_get(); }).join();
+    const size_t all = count();
+    std::thread heirs([&] {
+        for (int i = 0; i < 3000; i++)
+            std::thread([] { thread_get(); }).join();
+        over = true;
+    });
+    size_t least = all;
+    while (!over)
+        least = std::min(least, count());
+    heirs.join();
+    for (std::thread &one : some)
+        one.join();
+    EXPECT_EQ(all, least);
+    EXPECT_EQ(all, count());
 }
 
 /* What an ended thread knew of stacks and kernels is nothing to its heir, and the system has the memory back. */
