@@ -7,7 +7,7 @@
 #ifndef PTDS_FOOTPRINT_H
 #define PTDS_FOOTPRINT_H
 
-#include "interpose/state/call.h"
+#include "interpose/state/capture.h"
 
 /* What a copy's name says of its two sides. */
 enum fp_copy { FP_HTOD, FP_DTOH, FP_DTOD, FP_ANY, FP_HTOA, FP_ATOH, FP_DTOA, FP_ATOD, FP_ATOA };
@@ -89,6 +89,15 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
 /* Kernels whose parameters nobody looks at. */
 void fp_launch_unseen(struct call *C);
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
+
+/* After the launch: the events that it records are a capture's where its stream is. */
+void fp_learn_launch(struct call *C, const CUlaunchConfig *config);
+static inline void fp_launched(struct call *C, const CUlaunchConfig *config)
+{
+    if (capture_any() && config)
+        fp_learn_launch(C, config);
+}
+
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
 void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy);
 void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy);

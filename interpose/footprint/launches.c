@@ -9,6 +9,7 @@
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/state/hooks.h"
 
 #include <string.h>
 
@@ -287,16 +288,35 @@ static unsigned attributes_of(const CUlaunchConfig *config)
     return found;
 }
 
-/* The event that the launch records, if any. */
+static CUevent event_in(const CUlaunchAttribute *attribute)
+{
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        return attribute->value.launchCompletionEvent.event;
+    return attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? attribute->value.programmaticEvent.event : NULL;
+}
+
+/* The event that the launch records, if any. There may be one of each kind: a call is about the first alone, and of the
+ * other one it is only known that it stands for nothing older any more. */
 static CUevent event_of(const CUlaunchConfig *config)
 {
+    CUevent first = NULL;
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            return config->attrs[i].value.launchCompletionEvent.event;
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
-            return config->attrs[i].value.programmaticEvent.event;
+        CUevent event = event_in(&config->attrs[i]);
+        if (!first)
+            first = event;
+        else if (event && event != first)
+            STATE_TELL(event_elsewhere, event);
     }
-    return NULL;
+    return first;
+}
+
+void fp_learn_launch(struct call *C, const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        CUevent event = event_in(&config->attrs[i]);
+        if (event)
+            capture_event_recorded(C, event, config->hStream, 0);
+    }
 }
 
 void fp_launch_unseen(struct call *C)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cases of promises about events that graphs record and wait for, whether they were captured or built, that a context
-// records and waits for, and that a launch records when it begins. Called by the runner (promises.c).
+// records and waits for. Called by the runner (promises.c).
 
 #include "tests/apps/handovers/promises.h"
 
@@ -221,78 +221,6 @@ static int context_records(struct promise *p)
     return is_added(p);
 }
 
-// ---- launches that record an event when they begin ----
-
-static void launch_recording(struct promise *p, CUfunction function, uint32_t threads, void **params,
-                             CUlaunchAttributeID id)
-{
-    CUlaunchAttribute attribute = {.id = id};
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = threads,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .attrs = &attribute,
-                             .numAttrs = 1};
-    if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
-        attribute.value.programmaticEvent.event = p->first;
-        attribute.value.programmaticEvent.triggerAtBlockStart = 1;
-    } else {
-        attribute.value.launchCompletionEvent.event = p->first;
-    }
-    CU(cuLaunchKernelEx(&config, function, params, NULL));
-}
-
-// The event does not tell that the kernel is done; stream 0 does.
-static int launch_then_default(struct promise *p, CUlaunchAttributeID id)
-{
-    CUdeviceptr words = p->words;
-    uint64_t ns = GATE_MS * 1000000ull;
-    uint32_t count = WORDS;
-    launch_recording(p, p->spin_add, WORDS, (void *[]){&words, &ns, &count}, id);
-    elsewhere(p, wait_and_read_on_default);
-    return is_added(p);
-}
-
-static int launch_completion(struct promise *p)
-{
-    return launch_then_default(p, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-}
-
-static int launch_programmatic(struct promise *p)
-{
-    return launch_then_default(p, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
-}
-
-// Who waits for the event may be what the kernel waits for.
-static int launch_lets_run(struct promise *p)
-{
-    CUdeviceptr flag = p->flag_device;
-    launch_recording(p, p->app.hold, 1, (void *[]){&flag}, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-    CU(cuStreamWaitEvent(p->n, p->first, 0));
-    mark(p, p->n, p->flag_device, 1);
-    CU(cuCtxSynchronize());
-    return *p->flag == 1;
-}
-
-// All that came before the kernel is done.
-static void record_by_launch(struct promise *p)
-{
-    CUdeviceptr to = p->seen;
-    uint32_t value = 0, count = 0;
-    launch_recording(p, p->fill, 1, (void *[]){&to, &value, &count}, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-}
-
-static int launch_then_nonblocking(struct promise *p)
-{
-    slow_add(p, NULL);
-    elsewhere(p, record_by_launch);
-    CU(cuStreamWaitEvent(p->n, p->first, 0));
-    copy(p, p->n, p->seen, p->words, WORDS);
-    return is_added(p);
-}
-
 const struct named_case cases_events[] = {
     {"graph-records-node", record_node, 0},
     {"graph-records-node-set", record_node_set, 0},
@@ -307,9 +235,5 @@ const struct named_case cases_events[] = {
     {"wait-beside-capture", wait_beside_capture, 0},
     {"context-waits", context_waits, 0},
     {"context-records", context_records, 0},
-    {"launch-records-completion", launch_completion, 0},
-    {"launch-records-programmatic", launch_programmatic, 0},
-    {"launch-records-and-lets-run", launch_lets_run, 0},
-    {"launch-records-for-others", launch_then_nonblocking, 0},
     {0},
 };
