@@ -38,11 +38,21 @@ static void touch_before(struct call *C, uint64_t word, unsigned flags)
         touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
 }
 
+static void keep_asked(struct node_launch *node, const struct memory *memory, unsigned flags)
+{
+    for (unsigned i = 0; i < node->call.touched.count; i++) {
+        if (node->call.touched.at[i].memory == memory)
+            node->asked[i] |= (uint8_t)(flags & (SIGNATURE_POINTS | SIGNATURE_HEAP));
+    }
+}
+
 /* Pointers may lie in it that were not seen coming. */
 static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
 {
     struct memory *where = memories_for_table(memory);
     C->followed = 1;
+    if (C->flags & NODE_FLAG && flags & SIGNATURE_POINTS)
+        keep_asked((struct node_launch *)C, memory, flags);
     if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
         touch_opaque(&C->touched, OPAQUE_POINTERS);
     if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
