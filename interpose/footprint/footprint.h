@@ -139,6 +139,8 @@ void fp_context_flags(unsigned flags);
 
 /* Memory that begins to exist, and, after the call that ended it, exists no more. */
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
+/* A node of a graph that allocates. */
+void objects_alloc_node(struct call *C, uint64_t base, uint64_t bytes);
 /* By a graphics interface, perhaps once more: then it is what it was. bytes 0: how far memory goes is not told. */
 void objects_lent(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 void objects_lent_frame(struct call *C, const void *frame);

@@ -80,13 +80,13 @@ void objects_graph_gone(struct call *C, CUgraphExec exec)
 void graphs_added_memory(struct call *C, const CUDA_MEM_ALLOC_NODE_PARAMS *params)
 {
     if (params)
-        objects_alloc(C, PTDS_MEMORY_POOL, &params->dptr, sizeof params->dptr, params->bytesize);
+        objects_alloc_node(C, params->dptr, params->bytesize);
 }
 
 void graphs_added_node(struct call *C, const CUgraphNodeParams *params)
 {
     if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        objects_alloc(C, PTDS_MEMORY_POOL, &params->alloc.dptr, sizeof params->alloc.dptr, params->alloc.bytesize);
+        objects_alloc_node(C, params->alloc.dptr, params->alloc.bytesize);
 }
 
 void graphs_record_event(CUevent event)

@@ -309,7 +309,7 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
         return NULL;
     struct memory *memory = &object->memory;
     object->held = 1;
-    object->unseen = object->classes = 0;
+    object->unseen = object->classes = object->of_graph = 0;
     object->known_since = 0;
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of promises about graphs whose kernels find memory by pointers that lie in memory: those are others by the time of
-// a launch. Called by the runner (promises.c).
+// Cases of promises about graphs whose kernels find memory by pointers that lie in memory, which are others by the time of
+// a launch; and about memory that graphs allocate. Called by the runner (promises.c).
 
 #include "tests/apps/handovers/promises.h"
 #include "tests/conformance/tables.ptx.h"
 
-enum { TABLE_BYTES = 128 << 10 }; // more than a copy is looked through for
+enum { TABLE_BYTES = 128 << 10, GRAPHS_BYTES = 1 << 20 }; // more than a copy is looked through for
 
 static struct {
     CUfunction scatter;
@@ -114,9 +114,50 @@ static int table_of_own_copy(struct promise *p)
     return scattered(p);
 }
 
+// ---- memory that the graph allocates and somebody else frees: the next launch brings it back ----
+
+static int brought_back(struct promise *p, CUdeviceptr memory)
+{
+    int right = 1;
+    p->words = memory + GRAPHS_BYTES / 2; // far from all other memory
+    CU(cuGraphInstantiateWithFlags(&graph.exec, graph.nodes, 0));
+    for (int i = 0; i < 3; i++) {
+        CU(cuMemsetD32(p->seen, 0, WORDS));
+        launch_graph(p);
+        fill(p, NULL, p->words, NEW, WORDS);
+        CU(cuCtxSynchronize());
+        slow_add(p, NULL);
+        elsewhere(p, read_words);
+        right &= device_are(p->seen, NEW + 1, WORDS);
+        CU(i % 2 ? cuMemFree(memory) : cuMemFreeAsync(memory, NULL));
+        CU(cuCtxSynchronize());
+    }
+    return right;
+}
+
+static int memory_of_node(struct promise *p)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {.bytesize = GRAPHS_BYTES};
+    CUgraphNode node;
+    alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    alloc.poolProps.location.id = p->app.device;
+    CU(cuGraphCreate(&graph.nodes, 0));
+    CU(cuGraphAddMemAllocNode(&node, graph.nodes, NULL, 0, &alloc));
+    return brought_back(p, alloc.dptr);
+}
+
+static int memory_captured(struct promise *p)
+{
+    CUdeviceptr memory;
+    CU(cuStreamBeginCapture(p->n, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CU(cuMemAllocAsync(&memory, GRAPHS_BYTES, p->n));
+    CU(cuStreamEndCapture(p->n, &graph.nodes));
+    return brought_back(p, memory);
+}
+
 const struct named_case cases_graphs[] = {
-    {"graph-table-filled-later", table_filled_later, 0},
-    {"graph-table-written-later", table_written_later, 0},
-    {"graph-table-of-own-copy", table_of_own_copy, 0},
-    {0},
+    {"graph-table-filled-later", table_filled_later, 0}, {"graph-table-written-later", table_written_later, 0},
+    {"graph-table-of-own-copy", table_of_own_copy, 0},   {"graph-memory-of-node", memory_of_node, 0},
+    {"graph-memory-captured", memory_captured, 0},       {0},
 };
