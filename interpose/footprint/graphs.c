@@ -177,7 +177,7 @@ static int is_known(struct memory *memory, unsigned asked)
         return 0;
     if (asked & NODES_VARIABLES && !tables_known_variables(memory))
         return 0;
-    return !(memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1); /* managed variables, as became known since */
+    return !(memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1 && modules_are_hosts(memory));
 }
 
 static void ask_again(struct call *C, const struct nodes *nodes)

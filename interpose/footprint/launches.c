@@ -186,7 +186,7 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
         touch_whole(touched, module->memory, (int)module->writes);
         if (module->points && !tables_known_variables(module->memory))
             touch_opaque(touched, OPAQUE_POINTERS);
-        if (__builtin_expect(module->memory->host, 0)) /* managed variables: the host stores what it likes there */
+        if (__builtin_expect(module->memory->host, 0) && modules_are_hosts(module->memory)) /* as it likes */
             touch_opaque(touched, OPAQUE_POINTERS);
     }
 }
