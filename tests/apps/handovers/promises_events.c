@@ -191,6 +191,44 @@ static int wait_beside_capture(struct promise *p)
     return is_added(p);
 }
 
+// ---- an event with the handle of one that is gone, which a capture had recorded: who waits for it joins nothing, either
+// ----
+
+static void add_on_default(struct promise *p)
+{
+    slow_add(p, NULL);
+}
+
+// Destroys it among others, and makes events until one has its handle.
+static CUevent in_place_of(CUevent gone)
+{
+    enum { OTHERS = 16, TRIES = 64 };
+    CUevent others[OTHERS], made = NULL;
+    for (int i = 0; i < OTHERS; i++)
+        CU(cuEventCreate(&others[i], CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < OTHERS; i++)
+        CU(cuEventDestroy(others[i]));
+    CU(cuEventDestroy(gone));
+    for (int i = 0; i < TRIES && made != gone; i++)
+        CU(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+    return made;
+}
+
+static int handle_of_captured(struct promise *p)
+{
+    CUgraph graph;
+    CU(cuStreamBeginCapture(p->n, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CU(cuEventRecord(p->first, p->n));
+    CUevent now = in_place_of(p->first);
+    if (now != p->first)
+        p->no = "handles of events are not given out again at once";
+    elsewhere(p, add_on_default);
+    CU(cuStreamWaitEvent(p->a, now, 0)); // it was never recorded
+    copy(p, p->a, p->seen, p->words, WORDS);
+    CU(cuStreamEndCapture(p->n, &graph));
+    return is_added(p);
+}
+
 // ---- contexts ----
 
 static int context_can(struct promise *p, CUresult result)
@@ -233,6 +271,7 @@ const struct named_case cases_events[] = {
     {"graph-waits-captured", wait_captured, 0},
     {"graph-waits-and-reads", wait_node_and_read, 0},
     {"wait-beside-capture", wait_beside_capture, 0},
+    {"wait-for-handle-of-captured", handle_of_captured, 0},
     {"context-waits", context_waits, 0},
     {"context-records", context_records, 0},
     {0},
