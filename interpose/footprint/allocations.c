@@ -76,7 +76,7 @@ static void be_in_its_context(struct call *C, const struct memory *memory)
         C->context = memory->context;
 }
 
-static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
+static struct memory *added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
 {
     struct memory *memory = new_memory(kind, base, bytes);
     if (memory)
@@ -86,12 +86,33 @@ static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uin
         tables_made(memory);
     if (memory)
         touch_whole(&C->touched, memory, 1);
+    return memory;
+}
+
+/* Of a stream that nobody saw being made nobody knows whether it is capturing. */
+static int may_be_captured(const struct call *C)
+{
+    return C->flags & PTDS_CALL_CAPTURING ||
+           (C->flags & PTDS_CALL_CAPTURE_OPEN && !(C->flags & PTDS_CALL_LEGACY) && !C->stream);
+}
+
+static void alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, int in_graph)
+{
+    struct memory *memory = added(C, kind, base, bytes);
+    if (memory && in_graph)
+        *memories_of_graph(memory) = 1;
 }
 
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes)
 {
     if (C->footprint && C->result == CUDA_SUCCESS && pointer)
-        added(C, kind, load(pointer, pointer_size), bytes);
+        alloc(C, kind, load(pointer, pointer_size), bytes, kind == PTDS_MEMORY_POOL && may_be_captured(C));
+}
+
+void objects_alloc_node(struct call *C, uint64_t base, uint64_t bytes)
+{
+    if (C->footprint && C->result == CUDA_SUCCESS)
+        alloc(C, PTDS_MEMORY_POOL, base, bytes, 1);
 }
 
 static int is_lent(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
@@ -151,12 +172,24 @@ static void keep_place(struct call *C, const struct place *place)
     C->word[3] = place->begin + place->shift;
 }
 
-/* Nobody finds it from here on, since the address may be another's before the call is back. */
+static void stays(struct call *C, enum ptds_op op, uint64_t base, const struct memory *memory)
+{
+    C->object = memory ? memory->uid : 0;
+    fp_object(C, op, base);
+}
+
+/* Nobody finds it from here on, since the address may be another's before the call is back. A graph keeps the address, and
+ * the memory is there again when it is launched. */
 void fp_free(struct call *C, enum ptds_op op, uint64_t base)
 {
     if (!C->footprint)
         return;
     const struct place place = memories_find(C->thread, base);
+    if (op != PTDS_OP_ARRAY_DESTROY && place.memory && place.begin == base && *memories_of_graph(place.memory)) {
+        stays(C, op, base, place.memory);
+        touch_whole(&C->touched, place.memory, 1);
+        return;
+    }
     C->leaving = op == PTDS_OP_ARRAY_DESTROY ? (struct memory *)map_remove(&handles, base) : memories_unmap(base);
     C->object = C->leaving ? C->leaving->uid : 0;
     fp_object(C, op, base);
@@ -188,9 +221,7 @@ void fp_free_async(struct call *C, uint64_t base, CUstream stream)
         fp_free(C, PTDS_OP_FREE_ASYNC, base);
         return;
     }
-    const struct memory *memory = memories_find(C->thread, base).memory;
-    C->object = memory ? memory->uid : 0;
-    fp_object(C, PTDS_OP_FREE_ASYNC, base);
+    stays(C, PTDS_OP_FREE_ASYNC, base, memories_find(C->thread, base).memory);
 }
 
 /* Where it was: perhaps at another one of its addresses. */

@@ -7,7 +7,7 @@
 #ifndef PTDS_FOOTPRINT_H
 #define PTDS_FOOTPRINT_H
 
-#include "interpose/state/call.h"
+#include "interpose/state/capture.h"
 
 /* What a copy's name says of its two sides. */
 enum fp_copy { FP_HTOD, FP_DTOH, FP_DTOD, FP_ANY, FP_HTOA, FP_ATOH, FP_DTOA, FP_ATOD, FP_ATOA };
@@ -89,6 +89,15 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
 /* Kernels whose parameters nobody looks at. */
 void fp_launch_unseen(struct call *C);
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
+
+/* After the launch: the events that it records are a capture's where its stream is. */
+void fp_learn_launch(struct call *C, const CUlaunchConfig *config);
+static inline void fp_launched(struct call *C, const CUlaunchConfig *config)
+{
+    if (capture_any() && config)
+        fp_learn_launch(C, config);
+}
+
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
 void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy);
 void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy);
@@ -131,6 +140,8 @@ void fp_context_made(struct call *C, unsigned flags);
 
 /* Memory that begins to exist, and, after the call that ended it, exists no more. */
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
+/* A node of a graph that allocates. */
+void objects_alloc_node(struct call *C, uint64_t base, uint64_t bytes);
 /* By a graphics interface, perhaps once more: then it is what it was. bytes 0: how far memory goes is not told. */
 void objects_lent(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 void objects_lent_frame(struct call *C, const void *frame);

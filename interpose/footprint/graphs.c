@@ -8,6 +8,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/nodes.h"
+#include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
@@ -79,13 +80,13 @@ void objects_graph_gone(struct call *C, CUgraphExec exec)
 void graphs_added_memory(struct call *C, const CUDA_MEM_ALLOC_NODE_PARAMS *params)
 {
     if (params)
-        objects_alloc(C, PTDS_MEMORY_POOL, &params->dptr, sizeof params->dptr, params->bytesize);
+        objects_alloc_node(C, params->dptr, params->bytesize);
 }
 
 void graphs_added_node(struct call *C, const CUgraphNodeParams *params)
 {
     if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        objects_alloc(C, PTDS_MEMORY_POOL, &params->alloc.dptr, sizeof params->alloc.dptr, params->alloc.bytesize);
+        objects_alloc_node(C, params->alloc.dptr, params->alloc.bytesize);
 }
 
 void graphs_record_event(CUevent event)
@@ -166,6 +167,43 @@ static void touch_nodes(struct call *C, const struct nodes *nodes)
     }
 }
 
+/* What was known when the nodes were added, its own copies may have changed, and any other work since. */
+static int is_known(struct memory *memory, unsigned asked)
+{
+    struct memory *where = memories_for_table(memory);
+    if (asked & SIGNATURE_POINTS && !tables_known(where, (int)(asked & SIGNATURE_HEAP)))
+        return 0;
+    if (asked & SIGNATURE_UNKNOWN && !tables_seen(where))
+        return 0;
+    if (asked & NODES_VARIABLES && !tables_known_variables(memory))
+        return 0;
+    return !(memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1 && modules_are_hosts(memory));
+}
+
+static void ask_again(struct call *C, const struct nodes *nodes)
+{
+    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
+    if (opaque)
+        touch_opaque(&C->touched, (enum opaque_reason)opaque);
+    for (unsigned i = 0; i < nodes->touched.count && !C->touched.opaque; i++) {
+        if (!is_known(nodes->touched.at[i].memory, nodes->asked[i]))
+            touch_opaque(&C->touched, OPAQUE_POINTERS);
+    }
+}
+
+/* Which pointers the kernels leave behind. */
+static void leave_pointers(struct call *C, const struct nodes *nodes)
+{
+    if (!C->touched.opaque) {
+        if (tables_expand(&C->touched))
+            tables_written(&C->touched);
+        return;
+    }
+    struct touched touched = nodes->touched;
+    touched.opaque = C->touched.opaque;
+    tables_written(&touched);
+}
+
 void fp_graph(struct call *C, CUgraphExec exec)
 {
     if (!C->footprint)
@@ -181,14 +219,12 @@ void fp_graph(struct call *C, CUgraphExec exec)
     }
     const struct nodes *nodes = &graph->nodes;
     touch_nodes(C, nodes);
-    if (C->touched.opaque)
+    if (nodes->kernels) {
+        ask_again(C, nodes);
+        leave_pointers(C, nodes);
+    } else if (C->touched.opaque) {
         tables_unknown_work();
-    int looks = nodes->kernels && !C->touched.opaque;
-    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
-    if (looks && opaque)
-        touch_opaque(&C->touched, (enum opaque_reason)opaque);
-    if (looks && tables_expand(&C->touched))
-        tables_written(&C->touched);
+    }
     for (unsigned i = 0; C->enter && i < C->touched.count; i++)
         fp_reaches(C, C->touched.at[i].memory->uid, C->touched.at[i].writes != 0);
 }

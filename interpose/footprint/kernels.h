@@ -76,6 +76,14 @@ void kernels_are_opaque(enum opaque_reason why);
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
 
+/* A node of a graph as a launch that nobody makes, with this among its flags. The graph has to ask again at each launch
+ * what is asked here once: of each memory that it touches, whether pointers in it are known (enum signature_flag). */
+#define NODE_FLAG (1u << 31)
+struct node_launch {
+    struct call call;
+    uint8_t asked[TOUCHED_MOST];
+};
+
 /* The launch has neither pointers nor variables: there is nothing to look at. */
 static inline int kernels_touch_nothing(const struct kernel *kernel, void *const *params)
 {

@@ -9,6 +9,7 @@
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/state/hooks.h"
 
 #include <string.h>
 
@@ -37,11 +38,21 @@ static void touch_before(struct call *C, uint64_t word, unsigned flags)
         touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
 }
 
+static void keep_asked(struct node_launch *node, const struct memory *memory, unsigned flags)
+{
+    for (unsigned i = 0; i < node->call.touched.count; i++) {
+        if (node->call.touched.at[i].memory == memory)
+            node->asked[i] |= (uint8_t)(flags & (SIGNATURE_POINTS | SIGNATURE_HEAP));
+    }
+}
+
 /* Pointers may lie in it that were not seen coming. */
 static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
 {
     struct memory *where = memories_for_table(memory);
     C->followed = 1;
+    if (C->flags & NODE_FLAG && flags & SIGNATURE_POINTS)
+        keep_asked((struct node_launch *)C, memory, flags);
     if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
         touch_opaque(&C->touched, OPAQUE_POINTERS);
     if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
@@ -175,7 +186,7 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
         touch_whole(touched, module->memory, (int)module->writes);
         if (module->points && !tables_known_variables(module->memory))
             touch_opaque(touched, OPAQUE_POINTERS);
-        if (__builtin_expect(module->memory->host, 0)) /* managed variables: the host stores what it likes there */
+        if (__builtin_expect(module->memory->host, 0) && modules_are_hosts(module->memory)) /* as it likes */
             touch_opaque(touched, OPAQUE_POINTERS);
     }
 }
@@ -287,16 +298,35 @@ static unsigned attributes_of(const CUlaunchConfig *config)
     return found;
 }
 
-/* The event that the launch records, if any. */
+static CUevent event_in(const CUlaunchAttribute *attribute)
+{
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        return attribute->value.launchCompletionEvent.event;
+    return attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? attribute->value.programmaticEvent.event : NULL;
+}
+
+/* The event that the launch records, if any. There may be one of each kind: a call is about the first alone, and of the
+ * other one it is only known that it stands for nothing older any more. */
 static CUevent event_of(const CUlaunchConfig *config)
 {
+    CUevent first = NULL;
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            return config->attrs[i].value.launchCompletionEvent.event;
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
-            return config->attrs[i].value.programmaticEvent.event;
+        CUevent event = event_in(&config->attrs[i]);
+        if (!first)
+            first = event;
+        else if (event && event != first)
+            STATE_TELL(event_elsewhere, event);
     }
-    return NULL;
+    return first;
+}
+
+void fp_learn_launch(struct call *C, const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        CUevent event = event_in(&config->attrs[i]);
+        if (event)
+            capture_event_recorded(C, event, config->hStream, 0);
+    }
 }
 
 void fp_launch_unseen(struct call *C)

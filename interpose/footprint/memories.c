@@ -229,6 +229,17 @@ void memories_unmap_memory(struct memory *memory)
     }
 }
 
+struct place memories_last_of(const struct memory *memory, uint64_t address)
+{
+    lock_take(&lock);
+    const struct range *range = ranges_before(address);
+    while (range && range->place.memory != memory)
+        range = range->place.begin ? ranges_before(range->place.begin - 1) : NULL;
+    struct place place = range ? range->place : (struct place){NULL, 0, 0, 0};
+    lock_drop(&lock);
+    return place;
+}
+
 static void widen_span(uint64_t base, uint64_t end)
 {
     uint64_t low = base > MEMORIES_BEFORE ? base - MEMORIES_BEFORE : 0;
@@ -309,7 +320,7 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
         return NULL;
     struct memory *memory = &object->memory;
     object->held = 1;
-    object->unseen = object->classes = 0;
+    object->unseen = object->classes = object->of_graph = 0;
     object->known_since = 0;
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);

@@ -25,6 +25,7 @@ struct memory_object {
     uint32_t held;
     uint8_t unseen;             /* enum memory_unseen */
     uint8_t classes;            /* a kernel got it by a pointer to what may hold pointers */
+    uint8_t of_graph;           /* its allocation is a node: freed outside of the graph, it is back with the next launch */
     uint32_t known_since;       /* since then (tables.c) all pointers that lie in it are in the table; 0 not known */
     struct table *table;        /* of the pointers that lie in it; NULL none */
     struct memory *reservation; /* that it was last mapped in, held; NULL none */
@@ -37,6 +38,11 @@ static inline struct table **memories_table(struct memory *memory)
 static inline uint8_t *memories_unseen(struct memory *memory)
 {
     return &((struct memory_object *)memory)->unseen;
+}
+
+static inline uint8_t *memories_of_graph(struct memory *memory)
+{
+    return &((struct memory_object *)memory)->of_graph;
 }
 
 /* The memory of the reservation that it was last mapped in; NULL none. */
@@ -164,6 +170,9 @@ void memories_drop(struct memory *memory);
 
 /* Who wants to know that a memory is gone: the guard. Called without a lock, before it serves for another one. */
 extern void (*memories_gone)(struct memory *memory);
+
+/* The last range of the memory that begins at or before the address; without a memory: there is none. Walks them. */
+struct place memories_last_of(const struct memory *memory, uint64_t address);
 
 /* How many ranges there are. */
 uint32_t memories_count(void);

@@ -22,6 +22,7 @@
 static struct map modules; /* CUmodule, CUlibrary -> struct module * */
 static struct map owners;  /* CUfunction, CUkernel -> struct module * */
 static struct module *free_modules;
+static uint32_t variables_given; /* grows with each that is mapped */
 static struct lock lock;
 
 static struct module *new_module(uint64_t handle)
@@ -235,11 +236,44 @@ struct module *modules_of(CUfunction function)
     return of || capture_any() ? of : owner_by_driver(function);
 }
 
-static int is_managed(uint64_t address)
+/* In the memory's `host`: the variable is managed. What the driver does not say may be so. */
+static uint8_t ask_managed(uint64_t address)
 {
     unsigned managed = 0;
-    return !capture_any() && driver.cuPointerGetAttribute &&
-           ASK(driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address)) == CUDA_SUCCESS && managed;
+    if (capture_any())
+        return 1 | MEMORY_UNASKED;
+    int is_said = driver.cuPointerGetAttribute &&
+                  ASK(driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address)) == CUDA_SUCCESS;
+    return !is_said || managed;
+}
+
+static void given(struct memory *variables, uint8_t host)
+{
+    lock_take(&lock);
+    variables_given++;
+    variables->host |= host;
+    lock_drop(&lock);
+}
+
+/* All of them, each by its address. One that comes meanwhile is asked for the next time. */
+static __attribute__((noinline)) void ask_again(struct memory *variables)
+{
+    uint32_t before = __atomic_load_n(&variables_given, __ATOMIC_ACQUIRE);
+    uint8_t host = 0;
+    struct place place = memories_last_of(variables, UINT64_MAX);
+    for (; place.memory; place = memories_last_of(variables, place.begin - 1))
+        host |= ask_managed(place.begin);
+    lock_take(&lock);
+    if (variables_given == before)
+        variables->host = (uint8_t)((variables->host & ~(1 | MEMORY_UNASKED)) | host);
+    lock_drop(&lock);
+}
+
+int modules_are_hosts(struct memory *variables)
+{
+    if (variables->host & MEMORY_UNASKED && !capture_any())
+        ask_again(variables);
+    return variables->host != 0;
 }
 
 /* Asked for again, it is there. Any other memory at its address went without a call. */
@@ -263,8 +297,8 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
     if (!memory)
         return;
-    memory->host |= (uint8_t)is_managed(base);
     memories_map(memory, base, size, base);
+    given(memory, ask_managed(base));
     footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
     footprint_record_part(C, memory->uid, 0);
     if (!of)

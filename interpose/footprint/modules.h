@@ -29,6 +29,10 @@ void modules_gave_texture(struct call *C, const void *module);
 void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
                          const void *module);
 
+/* Whether the host may store into a module's variables without a call: some are managed, or nobody could be asked so far.
+ */
+int modules_are_hosts(struct memory *variables);
+
 /* Whose the function or kernel is; asks the driver where it was not seen being given. NULL unknown. */
 struct module *modules_of(CUfunction function);
 

@@ -6,9 +6,12 @@
  */
 #include "interpose/footprint/nodes.h"
 
+#include <string.h>
+
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
+#include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/capture.h"
 
@@ -25,6 +28,14 @@ static void begin_node(struct call *node, const struct call *C)
     node->touched.opaque = node->touched.host = 0;
 }
 
+static void join_asked(struct nodes *nodes, const struct memory *memory, uint8_t asked)
+{
+    for (unsigned i = 0; asked && i < nodes->touched.count; i++) {
+        if (nodes->touched.at[i].memory == memory)
+            nodes->asked[i] |= asked;
+    }
+}
+
 /* Whole memories: which bytes of them makes no difference where several nodes come together. One that is gone stays so,
  * whatever has its place by now. */
 static void join(struct nodes *nodes, const struct touched *touched)
@@ -34,8 +45,10 @@ static void join(struct nodes *nodes, const struct touched *touched)
         touch_opaque(&nodes->touched, (enum opaque_reason)touched->opaque);
     for (unsigned i = 0; i < touched->count; i++)
         touch_whole(&nodes->touched, touched->at[i].memory, (int)touched->at[i].writes);
-    for (unsigned i = known; i < nodes->touched.count; i++)
+    for (unsigned i = known; i < nodes->touched.count; i++) {
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
+        nodes->asked[i] = 0;
+    }
 }
 
 /* A call reads and writes plain host memory itself; a graph does so when it runs, and the host and other graphs may come to
@@ -46,13 +59,31 @@ static void touch_plain_host(struct call *node)
         touch_opaque(&node->touched, OPAQUE_OTHER);
 }
 
+/* Pointers of types that nobody knows may lie in what it gets. */
+static int follows_unknown(const struct kernel *kernel)
+{
+    int follows = !kernel || kernel->params == UINT32_MAX;
+    for (uint32_t i = 0; !follows && i < kernel->params; i++)
+        follows = (kernel->flags[i] & SIGNATURE_UNKNOWN) != 0;
+    return follows;
+}
+
 void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, void **params, void **extra)
 {
-    struct call node;
-    begin_node(&node, C);
-    kernels_touch(&node, kernels_find(C->thread, function), params, extra);
+    struct node_launch node;
+    const struct kernel *kernel = kernels_find(C->thread, function);
+    const struct module *module = kernel ? kernel->module : NULL;
+    uint8_t asked = follows_unknown(kernel) ? SIGNATURE_UNKNOWN : 0;
+    begin_node(&node.call, C);
+    node.call.flags |= NODE_FLAG;
+    memset(node.asked, 0, sizeof node.asked);
+    kernels_touch(&node.call, kernel, params, extra);
     nodes->kernels = 1;
-    join(nodes, &node.touched);
+    join(nodes, &node.call.touched);
+    for (unsigned i = 0; i < node.call.touched.count; i++)
+        join_asked(nodes, node.call.touched.at[i].memory, node.asked[i] | asked);
+    if (module && module->memory && module->points)
+        join_asked(nodes, module->memory, NODES_VARIABLES);
 }
 
 /* Which pointers a launch will bring is not known now. */

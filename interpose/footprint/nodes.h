@@ -7,11 +7,14 @@
 
 #include "interpose/state/call.h"
 
+enum { NODES_VARIABLES = 128 }; /* of a module, some of whose may hold pointers; beside enum signature_flag */
+
 struct nodes {
     uint32_t kernels; /* some are: they follow pointers that lie in what they touch */
     uint32_t to_host; /* a copy is to plain host memory: who launches the graph waits inside the driver */
     struct touched touched;
     uint64_t copied;                   /* bits: a copy brings bytes there that nobody sees */
+    uint8_t asked[TOUCHED_MOST];       /* NODES_VARIABLES, and by which flags a kernel follows pointers that lie there */
     uint32_t memory_uid[TOUCHED_MOST]; /* another one by now: that memory is gone */
 };
 

@@ -13,7 +13,8 @@ enum memory_host {
     MEMORY_RESERVED = 4,    /* part of a reservation of addresses */
     MEMORY_RESERVATION = 8, /* a reservation itself */
     MEMORY_HOSTS = 16,      /* physical memory or a pool's that lies with the host, managed or not: as if page-locked */
-    MEMORY_SYNCHRONOUS = 32 /* SYNC_MEMOPS: synchronous copies and memsets of it wait */
+    MEMORY_SYNCHRONOUS = 32, /* SYNC_MEMOPS: synchronous copies and memsets of it wait */
+    MEMORY_UNASKED = 64      /* a module's variables, some of which may be managed: nobody could be asked */
 };
 
 /* What a reservation is as soon as a chunk of it is: the host's, or shared. */

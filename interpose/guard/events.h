@@ -35,7 +35,6 @@ struct guard_event *guard_event_make(CUevent event);
 
 /* opened: made by another process. */
 void guard_event_created(CUevent event, unsigned flags, int opened);
-void guard_event_recorded_elsewhere(CUevent event);
 
 /* Locked: a graph that waits for nobody knows which events is about to be launched on the lane. It is promised what the
  * events that graphs wait for carry. */

@@ -194,10 +194,10 @@ void guard_legacy_work(struct call *C)
         begin_as_is(C, &where);
 }
 
-/* An event that a graph's launch will record, whenever that is. */
+/* An event that a graph's launch will record, whenever that is; also where it comes with a captured kernel. */
 static void recorded_in_capture(const struct call *C)
 {
-    if (C->guarded.kind == GUARD_RECORD)
+    if (C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK))
         guard_event_recorded_elsewhere(C->event);
 }
 
@@ -221,9 +221,11 @@ void guard_per_thread_work(struct call *C)
 {
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     const struct where where = {.on = ON_OWN, .context = C->context, .here = here};
+    int captured = capture_has_per_thread(C->thread);
     classify(C, 0);
-    if (C->guarded.kind == GUARD_NOTHING || !here || !pool_of(C->context) || capture_has_per_thread(C->thread) ||
-        joins_capture(C))
+    if (captured)
+        recorded_in_capture(C);
+    if (C->guarded.kind == GUARD_NOTHING || !here || !pool_of(C->context) || captured || joins_capture(C))
         turn_none(C);
     else
         begin_as_is(C, &where);

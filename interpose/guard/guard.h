@@ -74,6 +74,9 @@ void guard_context_ended(struct context *context);
 /* Launches of some graph record the event from now on; waits: wait for it. */
 void guard_event_in_graph(CUevent event, int waits);
 
+/* A call that is no operation of a lane, or known for recording another event, records it. */
+void guard_event_recorded_elsewhere(CUevent event);
+
 /* The memory object is about to serve for another memory: nobody has touched that. */
 void guard_memory_gone(struct memory *memory);
 

@@ -95,11 +95,13 @@ static CUstream recorded_on(unsigned lane)
     return is_recordable(lane) ? rails[lane].handle : CU_STREAM_LEGACY;
 }
 
-/* Where the driver makes no event, the host waits: slow, and right. */
+/* Where the driver makes no event, the host waits: slow, and right. Each context has a legacy stream of its own. */
 static void wait_by_host(unsigned lane)
 {
-    if (rails_host_wait(recorded_on(lane)) != CUDA_SUCCESS)
+    int entered = is_recordable(lane) ? 0 : rails_enter(rails[lane].context);
+    if (entered < 0 || rails_host_wait(recorded_on(lane)) != CUDA_SUCCESS)
         refused();
+    rails_leave(entered);
 }
 
 /* Of a stream that is destroyed, or captured now, the mark stands for what was on it before. */
@@ -139,21 +141,29 @@ int rails_host_wait_in_capture(const struct context *context)
     return all;
 }
 
-static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
+/* The lane's context is current for no longer: a default stream that waits is the one of the caller's. */
+static CUevent record_newest(unsigned lane, struct context *context, int *made)
 {
-    struct context *context = rails[lane].context;
-    rails_await_turn(lane, ticket);
-    gate_await_quick(&rails[lane].gate);
     int entered = rails_enter(context);
     CUevent event = entered >= 0 ? rails_event(context) : NULL;
-    int made = event && !(!is_recordable(lane) && capture_blocks_legacy(context)) &&
-               REAL(cuEventRecord)(event, recorded_on(lane)) == CUDA_SUCCESS;
+    *made = event && !(!is_recordable(lane) && capture_blocks_legacy(context)) &&
+            REAL(cuEventRecord)(event, recorded_on(lane)) == CUDA_SUCCESS;
+    rails_leave(entered);
+    return event;
+}
+
+static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
+{
+    struct context *context = rails[lane].context; /* the lane may be another stream's after its turn */
+    int made;
+    rails_await_turn(lane, ticket);
+    gate_await_quick(&rails[lane].gate);
+    CUevent event = record_newest(lane, context, &made);
     rails_served(lane, ticket);
     if (!made || REAL(cuStreamWaitEvent)(waiting, event, 0) != CUDA_SUCCESS)
         wait_by_host(lane);
     if (event)
         rails_event_back(context, event);
-    rails_leave(entered);
 }
 
 static void wait_for_mark(CUstream waiting, unsigned lane, int mark, uint32_t marked_by)

@@ -43,6 +43,7 @@ void policy_choose(void)
     state_hooks.stream_leaves = policy->stream_gone;
     state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
     state_hooks.graph_event = graph_event;
+    state_hooks.event_elsewhere = policy->guards ? guard_event_recorded_elsewhere : NULL;
     state_hooks.thread_ends = policy->guards ? guard_thread_ends : NULL;
     __atomic_store_n(&routing.policy, policy, __ATOMIC_RELEASE);
 }

@@ -268,6 +268,17 @@ void capture_learn_wait(struct call *C, CUevent event, CUstream stream, unsigned
     lock_drop(&lock);
 }
 
+uint64_t capture_forget_event(CUevent event)
+{
+    return map_remove(&events, (uint64_t)event);
+}
+
+void capture_remember_event(CUevent event, uint64_t serial)
+{
+    if (serial)
+        map_get_or_set(&events, (uint64_t)event, serial);
+}
+
 void capture_after_fork(void)
 {
     memset(captures, 0, sizeof captures);

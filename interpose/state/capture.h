@@ -44,6 +44,20 @@ static inline void capture_event_awaited(struct call *C, CUevent event, CUstream
         capture_learn_wait(C, event, stream, flags);
 }
 
+/* Around cuEventDestroy: nobody joins by the event from before the call on, since its handle may be another's before that
+ * is back. Where the driver refuses, it is as it was. */
+uint64_t capture_forget_event(CUevent event);
+void capture_remember_event(CUevent event, uint64_t serial);
+static inline void capture_event_gone(struct call *C, CUevent event)
+{
+    C->word[1] = capture_any() ? capture_forget_event(event) : 0;
+}
+static inline void capture_event_left(const struct call *C, CUevent event)
+{
+    if (capture_any() && C->result != CUDA_SUCCESS)
+        capture_remember_event(event, C->word[1]);
+}
+
 /* A stream or a context has gone, and the captures that it began with it. The stream's entry serves nobody else yet; NULL
  * for the context is fine. */
 void capture_stream_gone(struct stream *stream);

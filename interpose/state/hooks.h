@@ -26,6 +26,8 @@ struct state_hooks {
     void (*stream_captures)(struct stream *stream);
     /* Launches of some graph record the event from now on; waits: wait for it. */
     void (*graph_event)(CUevent event, int waits);
+    /* A call is about to record the event that is known for recording another one. */
+    void (*event_elsewhere)(CUevent event);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
     /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have

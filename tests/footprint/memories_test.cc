@@ -12,6 +12,7 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/footprint/footprint.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/trace/format.h"
 }
@@ -191,6 +192,38 @@ TEST(Memories, AQuarterOfAMillion)
     for (uint64_t i = 0; i < many; i++)
         remove(0x7f0000000000 + i * 512);
     EXPECT_EQ(memories_count(), 0u);
+}
+
+/* A graph keeps the address of what it allocates until it goes: then another memory has it, and that is freed as ever. */
+TEST(Memories, OfAGraphUntilTheAddressIsAnothers)
+{
+    static struct thread thread;
+    struct call call = {};
+    call.thread = &thread;
+    call.footprint = 1;
+    const uint64_t base = 0x40000;
+    objects_alloc_node(&call, base, 4096);
+    memory *graphs = memories_find(nullptr, base).memory;
+    ASSERT_NE(nullptr, graphs);
+    const uint32_t uid = graphs->uid;
+    call.leaving = nullptr;
+    call.touched.count = 0;
+    fp_free(&call, PTDS_OP_FREE, base);
+    objects_freed(&call);
+    EXPECT_EQ(graphs, memories_find(nullptr, base).memory);
+    EXPECT_EQ(uid, call.object);
+    EXPECT_EQ(1u, call.touched.count);
+    objects_alloc(&call, PTDS_MEMORY_DEVICE, &base, sizeof base, 4096);
+    EXPECT_NE(uid, memories_find(nullptr, base).memory->uid);
+    fp_free(&call, PTDS_OP_FREE, base);
+    objects_freed(&call);
+    EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
+    call.leaving = nullptr;
+    call.result = CUDA_ERROR_UNKNOWN;
+    objects_alloc_node(&call, base, 4096);
+    call.result = CUDA_SUCCESS, call.footprint = 0;
+    objects_alloc_node(&call, base, 4096);
+    EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
 }
 
 /* Each thread finds its own memories, which nobody else changes, whatever happens around them. */

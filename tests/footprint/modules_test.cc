@@ -18,6 +18,7 @@ extern "C" {
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/state/capture.h"
 }
 
 namespace
@@ -26,6 +27,8 @@ namespace
 const char *const kPlain = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry f()\n{\n ret;\n}\n";
 const char *const kVariable = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 counter;\n"
                               ".visible .entry f()\n{\n ret;\n}\n";
+const char *const kNumber = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 4 .u32 number;\n"
+                            ".visible .entry f()\n{\n ret;\n}\n"; /* holds no pointer */
 const CUfunction kFunction = CUfunction(0x700), kKernel = CUfunction(0x800);
 uintptr_t g_module, g_library; /* what the driver says whose it is; 0: it refuses */
 
@@ -277,6 +280,53 @@ TEST_F(Modules, VariablesThatTheHostCanTouch)
     EXPECT_FALSE(tables_is_hosts(memory));
     unload(7);
     unload(8);
+}
+
+/* During a capture nobody can be asked: they count as managed until one is over. */
+TEST_F(Modules, VariablesThatCameDuringACapture)
+{
+    const auto opaque = [this](CUfunction function) {
+        struct kernel kernel = {};
+        kernel.module = modules_of(function);
+        call.touched.count = 0;
+        call.touched.opaque = 0;
+        kernels_touch(&call, &kernel, nullptr, nullptr);
+        return int(call.touched.opaque);
+    };
+    driver.cuPointerGetAttribute = managed;
+    load(7, kNumber);
+    load(8, kNumber);
+    gives(kFunction, 7);
+    gives(kKernel, 8);
+    captures_open = 1;
+    struct memory *plain = variable(0x20000, 8, 7), *hosts = variable(0x30000, 8, 8);
+    EXPECT_EQ(plain, variable(0x20100, 8, 7));
+    EXPECT_EQ(hosts, variable(0x40000, 8, 8));
+    EXPECT_TRUE(tables_is_hosts(plain));
+    EXPECT_EQ(OPAQUE_POINTERS, opaque(kFunction));
+    captures_open = 0;
+    EXPECT_EQ(0, opaque(kFunction));
+    EXPECT_EQ(0, plain->host);
+    EXPECT_EQ(OPAQUE_POINTERS, opaque(kKernel));
+    EXPECT_EQ(1, hosts->host) << "one of them is";
+    captures_open = 1;
+    EXPECT_EQ(plain, variable(0x20200, 8, 7));
+    EXPECT_EQ(OPAQUE_POINTERS, opaque(kFunction));
+    captures_open = 0;
+    plain->host |= 2; /* enum memory_host: mapped elsewhere */
+    EXPECT_EQ(1, modules_are_hosts(plain));
+    EXPECT_EQ(2, plain->host) << "which nobody asks about";
+    unload(7);
+    unload(8);
+}
+
+/* Nor does the driver always say. */
+TEST_F(Modules, VariablesOfWhichTheDriverSaysNothing)
+{
+    driver.cuPointerGetAttribute = [](void *, CUpointer_attribute, CUdeviceptr) { return CUDA_ERROR_INVALID_VALUE; };
+    load(7, kVariable);
+    EXPECT_EQ(1, variable(0x20000, 8, 7)->host);
+    unload(7);
 }
 
 /* A context that is destroyed takes its memory with it without a call for each. */

@@ -16,6 +16,7 @@ extern "C" {
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/footprint/touch.h"
+#include "interpose/state/hooks.h"
 }
 
 namespace
@@ -299,6 +300,21 @@ TEST_F(Attributes, TheEventThatTheLaunchRecords)
     EXPECT_EQ(two, call.event);
     launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, one)}, false);
     EXPECT_EQ(nullptr, call.event);
+}
+
+TEST_F(Attributes, OfTwoEventsTheSecondIsNoOlderOne)
+{
+    static std::vector<CUevent> told;
+    state_hooks.event_elsewhere = [](CUevent event) { told.push_back(event); };
+    told.clear();
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, one), of(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, one)});
+    EXPECT_EQ(one, call.event);
+    EXPECT_TRUE(told.empty()) << "it is the same";
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT), of(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, one),
+            of(CU_LAUNCH_ATTRIBUTE_COOPERATIVE), of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, two)});
+    EXPECT_EQ(one, call.event);
+    EXPECT_EQ(std::vector<CUevent>{two}, told);
+    state_hooks.event_elsewhere = nullptr;
 }
 
 TEST_F(Attributes, NothingWhereNobodyWantsToKnow)

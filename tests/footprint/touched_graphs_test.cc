@@ -492,6 +492,45 @@ TEST_F(Touched, WhatGates)
     TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
 }
 
+/* Whoever waits for them is taken in. */
+TEST_F(Touched, EventsThatACapturedLaunchRecords)
+{
+    CUstream stream, outside;
+    CUgraph graph;
+    CUevent events[2];
+    CUfunction fill = kernel(kit_ptx, KIT_FILL);
+    CUdeviceptr a = device("a");
+    unsigned n = 0;
+    void *params[] = {&a, &n, &n};
+    CUlaunchAttribute attributes[2] = {};
+    CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, nullptr, attributes, 2};
+    for (CUevent &event : events)
+        CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+    attributes[0].value.programmaticEvent = {events[0], 0, 1};
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+    attributes[1].value.launchCompletionEvent = {events[1], 0};
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamCreate(&outside, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    config.hStream = stream;
+    CU(cuLaunchKernelEx(&config, fill, params, nullptr));
+    EXPECT_TRUE(watch_is_captured(events[0]));
+    EXPECT_TRUE(watch_is_captured(events[1]));
+    config.hStream = outside, config.numAttrs = 1;
+    CU(cuLaunchKernelEx(&config, fill, params, nullptr));
+    EXPECT_FALSE(watch_is_captured(events[0])) << "recorded anew";
+    EXPECT_TRUE(watch_is_captured(events[1]));
+    EXPECT_EQ(cuLaunchKernelEx(nullptr, fill, params, nullptr), CUDA_ERROR_INVALID_VALUE);
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuCtxSynchronize());
+    CU(cuGraphDestroy(graph));
+    for (CUevent event : events)
+        CU(cuEventDestroy(event));
+    CU(cuStreamDestroy(stream));
+    CU(cuStreamDestroy(outside));
+}
+
 /* The last test: from then on kernels may launch what nobody saw. */
 TEST_F(Touched, GraphsThatTheDeviceLaunches)
 {

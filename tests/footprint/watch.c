@@ -117,3 +117,8 @@ int watch_names(void *function, void **params, uint32_t uid)
     }
     return 0;
 }
+
+int watch_is_captured(const void *event)
+{
+    return capture_has_event((CUevent)event);
+}

@@ -38,4 +38,7 @@ int watch_plainly(void *function, void *const *params, struct touched *touched);
 /* How the launch's record names the memory past what its words point to: 0 not, 1 as read, 2 as written. */
 int watch_names(void *function, void **params, uint32_t uid);
 
+/* Whether the event was last recorded in an open capture. */
+int watch_is_captured(const void *event);
+
 #endif

@@ -57,7 +57,7 @@ TEST_F(Short, NotForKernelsThatMayTouchAnything)
 /* What is refused for want of a claim is registered at once, and asked about no more. */
 TEST_F(Short, VariablesThatNobodyHasAClaimOn)
 {
-    static struct memory_object variables = {make_memory(77), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(77), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
     module_.memory = &variables.memory;
     EXPECT_EQ(0, goes());
     EXPECT_EQ(0u, a_->thread.held);
@@ -156,7 +156,7 @@ TEST_F(Short, MoreWordsThanARecordHas)
 /* The host may wait for what it sees there. */
 TEST_F(Short, NotForVariablesThatTheHostCanTouch)
 {
-    static struct memory_object variables = {make_memory(79), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(79), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
     module_.memory = &variables.memory;
     struct touched touched = {};
     EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));

@@ -198,12 +198,12 @@ TEST_F(Carried, CopiesBetweenDevicesComeAfterAllContexts)
     EXPECT_EQ("L4", writes(d, &m_));
     g_current = context_->handle;
     EXPECT_EQ("L0", writes(a_, &m_)) << "contexts have nothing to do with each other";
-    EXPECT_EQ("into C2; e1 on L4; L0 after e1; back; L0", copies());
+    EXPECT_EQ("into C2; e1 on L4; back; L0 after e1; L0", copies());
     g_current = other->handle;
-    EXPECT_EQ("into C1; e2 on L0; L4 after e2; back; L4", writes(d, &n_)) << "the copy, of which all default streams hear";
+    EXPECT_EQ("into C1; e2 on L0; back; L4 after e2; L4", writes(d, &n_)) << "the copy, of which all default streams hear";
     EXPECT_EQ("L4", writes(d, &m_));
     g_current = context_->handle;
-    EXPECT_EQ("into C2; e1 on L4; L0 after e1; back; L0", copies());
+    EXPECT_EQ("into C2; e1 on L4; back; L0 after e1; L0", copies());
     g_current = other->handle;
     EXPECT_EQ("L4", writes(d, &m_));
     g_current = context_->handle;
@@ -211,6 +211,38 @@ TEST_F(Carried, CopiesBetweenDevicesComeAfterAllContexts)
     EXPECT_EQ("into C2 refused; host after L4; L0", copies());
     EXPECT_EQ(context_->handle, g_current);
     EXPECT_TRUE(g_pushed.empty());
+}
+
+/* Legacy stream and 0x2 are the current context's: they wait in the caller's. */
+TEST_F(Carried, ADefaultStreamWaitsForAnotherContextsLane)
+{
+    const CUevent e = event("E");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", records(b_, e));
+    Caller *d = thread(fresh("C2", 2));
+    EXPECT_EQ("legacy; e1 on legacy", awaits(d, e, kLegacy));
+    EXPECT_EQ("into C1; e2 on L0; back; legacy after e2; legacy; e1 on legacy", writes(d, &m_, kLegacy));
+    Caller *f = thread(fresh("C3", 2));
+    EXPECT_EQ("0x2", awaits(f, e, kOwn));
+    EXPECT_EQ("into C1; e2 on L0; back; 0x2 after e2; 0x2", reads(f, &m_, kOwn));
+    g_current = context_->handle;
+}
+
+/* And what is done for the other context is done in that. */
+TEST_F(Carried, TheHostWaitsForAnotherContextsLegacyStream)
+{
+    const CUevent e = event("E");
+    EXPECT_EQ("0x2", writes(c_, &m_, kOwn));
+    EXPECT_EQ("L0", records(a_, e));
+    Caller *d = thread(fresh("C2", 2));
+    EXPECT_EQ("L4", awaits(d, e));
+    g_refused = {"e1"};
+    EXPECT_EQ("into C1; e1 on legacy refused; back; into C1; host after legacy; back; L4", writes(d, &m_));
+    g_refused = {"into"};
+    Caller *f = thread(fresh("C3", 2));
+    EXPECT_EQ("L6", awaits(f, e));
+    EXPECT_EQ("into C1 refused; into C1 refused; L6", reads(f, &m_)) << "that is said on standard error";
+    g_current = context_->handle;
 }
 
 /* What a context had goes with it: nobody waits for it, and no event of its comes back. */

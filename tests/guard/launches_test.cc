@@ -217,7 +217,7 @@ TEST_P(Launches, WithAnythingUnusualDoNot)
 
 TEST_P(Launches, HaveTheGateUntilTheDriverHasThem)
 {
-    static struct memory_object variables = {make_memory(88), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(88), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
     const CUlaunchConfig plain = config();
     warm(a_.get(), &variables.memory);
     module_.memory = &variables.memory;

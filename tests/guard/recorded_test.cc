@@ -67,6 +67,32 @@ TEST_F(Recorded, ByGraphsNoLongerWhereTheHandleIsAnothers)
     EXPECT_EQ("L2", writes(c_, &m_));
 }
 
+/* What the event stood for before is over with the record in the capture, on whichever stream that is. */
+TEST_F(Recorded, ByLaunchesInACapture)
+{
+    struct stream *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const auto captures = [&](CUevent e, Way way) {
+        on_ = n;
+        return on_event(c_, way, API_cuLaunchKernelEx, PTDS_OP_LAUNCH, e);
+    };
+    const CUevent e = event("E"), f = event("F");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L0", (records(a_, e), records(a_, f)));
+    begin_capture(n);
+    EXPECT_EQ("N", captures(e, kOn));
+    EXPECT_EQ("N", captures(nullptr, kOn));
+    end_capture(n);
+    EXPECT_TRUE(guard_event_is_unsure(guard_event_find(e)));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", awaits(b_, e));
+    struct call own = {};
+    own.thread = &c_->thread;
+    c_->thread.uid = 1;
+    capture_began(&own, CU_STREAM_PER_THREAD);
+    EXPECT_EQ("0x2", captures(f, kOwn));
+    capture_ended(&own, CU_STREAM_PER_THREAD);
+    EXPECT_TRUE(guard_event_is_unsure(guard_event_find(f)));
+}
+
 /* ---- graphs that wait ---- */
 
 TEST_F(Recorded, ForGraphsThatWait)

@@ -101,7 +101,7 @@ TEST_F(Waited, ForTheContext)
     EXPECT_EQ("L0", end(a_));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &n_)) << "that was on its way";
     EXPECT_EQ("", waits_for_all(b_));
-    EXPECT_EQ("into C2; e2 on L4; L0 after e2; back; L0",
+    EXPECT_EQ("into C2; e2 on L4; back; L0 after e2; L0",
               call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, copying(&m_, 1)))
         << "the other context's";
 }

@@ -159,7 +159,8 @@ CUresult capture_add(struct stream *s, struct work *w)
     }
     if (w->kind == WORK_NONE) /* order only, and the order is in the stream's dependencies */
         return CUDA_SUCCESS;
-    if (w->kind == WORK_FREE) {
+    const struct allocation *freed = w->kind == WORK_FREE ? memory_find(w->free.address) : NULL;
+    if (w->kind == WORK_FREE && !(freed && freed->of_graph)) {
         work_clear(w);
         return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -149,6 +149,18 @@ static void to_memset(struct node *node, CUDA_MEMSET_NODE_PARAMS *p)
     *p = (CUDA_MEMSET_NODE_PARAMS){f->at, f->pitch, f->value, f->element, f->width, f->height};
 }
 
+static void to_alloc(struct node *node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+    const struct allocation *a = memory_find(node->work.free.address);
+    *p = (CUDA_MEM_ALLOC_NODE_PARAMS){.bytesize = a->size, .dptr = a->base};
+    p->poolProps.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = a->device};
+}
+
+static void to_free(struct node *node, CUdeviceptr *p)
+{
+    *p = node->work.free.address;
+}
+
 static void to_host(struct node *node, CUDA_HOST_NODE_PARAMS *p)
 {
     *p = (CUDA_HOST_NODE_PARAMS){node->work.host.function, node->work.host.data};
@@ -258,12 +270,16 @@ ADD(Kernel, _v2, of_kernel, const CUDA_KERNEL_NODE_PARAMS *p)
 ADD(Memcpy, , of_memcpy, const CUDA_MEMCPY3D *p ANY_CONTEXT)
 ADD(Memset, , of_memset, const CUDA_MEMSET_NODE_PARAMS *p ANY_CONTEXT)
 ADD(Host, , of_host, const CUDA_HOST_NODE_PARAMS *p)
+ADD(MemAlloc, , pool_alloc_node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+ADD(MemFree, , pool_free_node, CUdeviceptr p)
 
 GET(Kernel, , WORK_KERNEL, to_kernel_v1, CUDA_KERNEL_NODE_PARAMS_v1)
 GET(Kernel, _v2, WORK_KERNEL, to_kernel, CUDA_KERNEL_NODE_PARAMS)
 GET(Memcpy, , WORK_COPY, to_memcpy, CUDA_MEMCPY3D)
 GET(Memset, , WORK_FILL, to_memset, CUDA_MEMSET_NODE_PARAMS)
 GET(Host, , WORK_HOST, to_host, CUDA_HOST_NODE_PARAMS)
+GET(MemAlloc, , WORK_ALLOC, to_alloc, CUDA_MEM_ALLOC_NODE_PARAMS)
+GET(MemFree, , WORK_FREE, to_free, CUdeviceptr)
 
 SET(Kernel, , WORK_KERNEL, of_kernel_v1, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 SET(Kernel, _v2, WORK_KERNEL, of_kernel, const CUDA_KERNEL_NODE_PARAMS *p)
@@ -320,7 +336,15 @@ EVENT_NODE(EventWait, WORK_AWAIT, of_await)
 
 /* ---- the calls for any kind ---- */
 
-static CUresult of_any(const CUgraphNodeParams *p, struct work *w)
+static CUresult of_any_alloc(CUgraphNodeParams *p, struct work *w)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {.poolProps = p->alloc.poolProps, .bytesize = p->alloc.bytesize};
+    CUresult result = pool_alloc_node(&alloc, w);
+    p->alloc.dptr = alloc.dptr;
+    return result;
+}
+
+static CUresult of_any(CUgraphNodeParams *p, struct work *w)
 {
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUDA_MEMSET_NODE_PARAMS memset_params;
@@ -336,6 +360,8 @@ static CUresult of_any(const CUgraphNodeParams *p, struct work *w)
     case CU_GRAPH_NODE_TYPE_GRAPH: return of_child(p->graph.graph, w);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return of_record(p->eventRecord.event, w);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return of_await(p->eventWait.event, w);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return of_any_alloc(p, w);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return pool_free_node(p->free.dptr, w);
     case CU_GRAPH_NODE_TYPE_EMPTY: *w = (struct work){.kind = WORK_NONE}; return CUDA_SUCCESS;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -62,16 +62,16 @@ static CUresult record_beginning(struct stream *s, CUevent event)
     if (!handle_is(event, HANDLE_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
     if (s->capture)
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return capture_record(s, (struct event *)event);
     CUresult result = stream_push(s, &nothing, &op);
     if (result == CUDA_SUCCESS)
         event_record_behind((struct event *)event, op);
     return result;
 }
 
-/* began: an event to be recorded when the kernel begins; NULL none. */
+/* began: events to be recorded when the kernel begins, one of each kind; NULL none. */
 static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream hStream, void **parameters, void **extra,
-                       CUevent began)
+                       const CUevent began[2])
 {
     struct stream *s;
     struct work w;
@@ -79,13 +79,16 @@ static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream h
     CUresult result = stream_find(hStream, &s);
     if (result == CUDA_SUCCESS)
         result = launch_work(f, shape, parameters, extra, &w);
-    if (result == CUDA_SUCCESS && began)
-        result = record_beginning(s, began);
+    for (int i = 0; i < 2; i++)
+        if (result == CUDA_SUCCESS && began[i])
+            result = record_beginning(s, began[i]);
     if (result == CUDA_SUCCESS)
         result = stream_push(s, &w, NULL);
     sim_unlock();
     return result;
 }
+
+static const CUevent no_events[2];
 
 CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                              unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
@@ -93,7 +96,7 @@ CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int g
 {
     const struct kernel_work shape = {
         NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
-    return launch(f, &shape, hStream, kernelParams, extra, NULL);
+    return launch(f, &shape, hStream, kernelParams, extra, no_events);
 }
 
 CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -102,12 +105,12 @@ CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, uns
 {
     const struct kernel_work shape = {
         NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
-    return launch(f, &shape, hStream, kernelParams, NULL, NULL);
+    return launch(f, &shape, hStream, kernelParams, NULL, no_events);
 }
 
 /* Attributes that change order are not simulated, but for events of a kernel's beginning; those that only shape the launch
  * are accepted. */
-static bool understood(const CUlaunchConfig *config, CUevent *began)
+static bool understood(const CUlaunchConfig *config, CUevent began[2])
 {
     for (unsigned int i = 0; i < config->numAttrs; i++) {
         const CUlaunchAttribute *attribute = &config->attrs[i];
@@ -116,9 +119,9 @@ static bool understood(const CUlaunchConfig *config, CUevent *began)
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
             if (!attribute->value.programmaticEvent.triggerAtBlockStart)
                 return false;
-            *began = attribute->value.programmaticEvent.event;
+            began[0] = attribute->value.programmaticEvent.event;
             break;
-        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: *began = attribute->value.launchCompletionEvent.event; break;
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: began[1] = attribute->value.launchCompletionEvent.event; break;
         default: break;
         }
     }
@@ -129,8 +132,8 @@ CUresult impl_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void 
 {
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
-    CUevent began = NULL;
-    if (!understood(config, &began))
+    CUevent began[2] = {NULL, NULL};
+    if (!understood(config, began))
         return CUDA_ERROR_NOT_SUPPORTED;
     const struct kernel_work shape = {NULL,
                                       {config->gridDimX, config->gridDimY, config->gridDimZ},

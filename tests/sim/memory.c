@@ -236,6 +236,11 @@ void memory_free(uint64_t base)
     if (!i || table[i - 1]->base != base)
         return;
     struct allocation a = *table[i - 1];
+    if (a.of_graph) {
+        op_release(a.freed_by);
+        table[i - 1]->freed_by = NULL;
+        return;
+    }
     if (memory_in_window(a.kind))
         make_room(&windows[a.device], base);
     memory_remove(base);
@@ -256,8 +261,10 @@ void memory_free(uint64_t base)
 void memory_free_context(struct context *ctx)
 {
     for (size_t i = table_count; i-- > 0;)
-        if (table[i]->ctx == ctx)
+        if (table[i]->ctx == ctx) {
+            table[i]->of_graph = false;
             memory_free(table[i]->base);
+        }
 }
 
 enum memory_kind memory_kind_of(uint64_t address)

@@ -38,7 +38,8 @@ struct allocation {
     enum memory_kind kind;
     int device;
     unsigned int flags;
-    bool waits; /* SYNC_MEMOPS */
+    bool waits;    /* SYNC_MEMOPS */
+    bool of_graph; /* allocated by a node: a free leaves its address to the graph */
     uint64_t id;
     struct context *ctx;
     struct op *freed_by; /* cuMemFreeAsync, on its way; held */

@@ -26,6 +26,35 @@ static struct pool *default_pool(int device)
     return default_pools[device];
 }
 
+/* ---- nodes of graphs: the address is the graph's from here on; locked ---- */
+
+static CUresult graph_allocate(int device, struct context *ctx, size_t size, uint64_t *base)
+{
+    CUresult result = memory_allocate_on(device, ctx, MEMORY_POOL, size, 0, base);
+    if (result == CUDA_SUCCESS)
+        memory_find(*base)->of_graph = true;
+    return result;
+}
+
+CUresult pool_alloc_node(CUDA_MEM_ALLOC_NODE_PARAMS *p, struct work *w)
+{
+    const CUmemLocation *at = &p->poolProps.location;
+    uint64_t base = 0;
+    if (at->type != CU_MEM_LOCATION_TYPE_DEVICE || at->id < 0 || at->id >= device_count())
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = graph_allocate(at->id, NULL, p->bytesize, &base);
+    *w = (struct work){.kind = WORK_ALLOC, .free = {base, 0}};
+    p->dptr = base;
+    return result;
+}
+
+CUresult pool_free_node(CUdeviceptr p, struct work *w)
+{
+    const struct allocation *a = memory_find(p);
+    *w = (struct work){.kind = WORK_FREE, .free = {p, a ? a->id : 0}};
+    return a && a->of_graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* ---- allocations ---- */
 
 /* Locked. Memory whose free is on its way and comes before op can be handed out again: op's stream uses it only afterwards.
@@ -44,6 +73,14 @@ static bool reuse(struct op *op, const struct pool *pool, size_t size, uint64_t 
     return false;
 }
 
+/* Locked. In a capture: the memory is the graph's. */
+static CUresult allocate_node(struct stream *s, const struct pool *pool, size_t size, uint64_t *base)
+{
+    CUresult result = graph_allocate(pool->device, s->ctx, size, base);
+    struct work w = {.kind = WORK_ALLOC, .free = {*base, 0}};
+    return result == CUDA_SUCCESS ? capture_add(s, &w) : result;
+}
+
 /* Locked. pool NULL: the default one of the stream's device. */
 static CUresult allocate(struct stream *s, const struct pool *pool, size_t size, uint64_t *base)
 {
@@ -53,7 +90,7 @@ static CUresult allocate(struct stream *s, const struct pool *pool, size_t size,
         pool = default_pool(s->ctx->device);
     CUresult result = size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS && s->capture)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* an allocation node: not simulated */
+        return allocate_node(s, pool, size, base);
     if (result == CUDA_SUCCESS && s->kind == STREAM_LEGACY)
         result = capture_legacy_use(s->ctx);
     if (result == CUDA_SUCCESS)

@@ -61,6 +61,45 @@ TEST_F(Pools, OnEveryStream)
     EXPECT_EQ(before, after);
 }
 
+/* It keeps its address, whoever frees it. */
+TEST_F(Pools, OfAGraph)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node, freed;
+    CUdeviceptr captured = 0, address = 0;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc = {}, got = {};
+    alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    alloc.bytesize = 4096;
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamBeginCapture_v2(apart_, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemAllocAsync(&captured, 4096, apart_));
+    Free(captured, apart_);
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamEndCapture(apart_, &graph));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &alloc));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphMemAllocNodeGetParams(node, &got));
+    EXPECT_EQ(alloc.dptr, got.dptr);
+    EXPECT_EQ(4096u, got.bytesize);
+    CUgraphNodeType type;
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphNodeGetType(node, &type));
+    EXPECT_EQ(CU_GRAPH_NODE_TYPE_MEM_ALLOC, type);
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned i = 0; i < 2; i++) {
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphLaunch(exec, apart_));
+        EXPECT_EQ(CUDA_SUCCESS, cuMemsetD32Async(alloc.dptr, i, 4, apart_));
+        Free(alloc.dptr, apart_);
+        EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(apart_));
+        EXPECT_NE(alloc.dptr, Alloc(apart_));
+    }
+    alloc.poolProps.location.id = 99;
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &alloc));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphAddMemFreeNode(&freed, graph, nullptr, 0, captured));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphMemFreeNodeGetParams(freed, &address));
+    EXPECT_EQ(captured, address);
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphAddMemFreeNode(&freed, graph, nullptr, 0, Alloc(apart_)));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphExecDestroy(exec));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphDestroy(graph));
+}
+
 TEST_F(Pools, AnAddressComesBackOnlyInOrder)
 {
     CUdeviceptr p = Alloc(apart_), q;

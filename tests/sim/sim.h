@@ -28,8 +28,9 @@ enum work_kind {
     WORK_VALUE,
     WORK_FREE,
     WORK_CHILD,
-    WORK_RECORD, /* these three only in nodes */
-    WORK_AWAIT
+    WORK_RECORD, /* these and what follows only in nodes */
+    WORK_AWAIT,
+    WORK_ALLOC /* of `free`, whose memory keeps its address: nothing to do */
 };
 
 /* One side of a copy as the program named it. */
@@ -283,6 +284,8 @@ struct graph *graph_clone(const struct graph *graph);
 void graph_free(struct graph *graph);
 struct node *graph_copy_of(const struct graph *graph, const struct node *node); /* in a clone or what it holds, or NULL */
 struct node *graph_add(struct graph *graph, struct work *w, const struct node_set *deps);
+CUresult pool_alloc_node(CUDA_MEM_ALLOC_NODE_PARAMS *p, struct work *w);
+CUresult pool_free_node(CUdeviceptr p, struct work *w);
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s);
 
 CUresult capture_legacy_use(struct context *ctx);   /* 906 and invalidates, or 0 */

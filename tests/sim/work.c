@@ -92,6 +92,7 @@ void work_run(struct work *w)
     switch (w->kind) {
     case WORK_NONE:
     case WORK_CHILD:
+    case WORK_ALLOC:
     case WORK_RECORD:
     case WORK_AWAIT: break; /* a launch has seen to it */
     case WORK_COPY: run_copy(&w->copy, w->blob); break;
@@ -138,6 +139,8 @@ CUgraphNodeType work_node_type(const struct work *w)
     case WORK_CHILD: return CU_GRAPH_NODE_TYPE_GRAPH;
     case WORK_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     case WORK_AWAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    case WORK_ALLOC: return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    case WORK_FREE: return CU_GRAPH_NODE_TYPE_MEM_FREE;
     default: return CU_GRAPH_NODE_TYPE_EMPTY;
     }
 }

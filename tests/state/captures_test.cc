@@ -84,6 +84,32 @@ TEST_F(Captures, OpenFromBeginToEnd)
     EXPECT_EQ(0u, one_->blocking_captures);
 }
 
+/* The handle may be another's as soon as it is destroyed: who waits for that one joins nothing. */
+TEST_F(Captures, EventsThatAreDestroyed)
+{
+    begin(kOrigin);
+    for (const CUresult result : {CUDA_ERROR_INVALID_HANDLE, CUDA_SUCCESS}) {
+        struct call call = after();
+        capture_event_recorded(&call, kEvent, kOrigin, 0);
+        capture_event_gone(&call, kEvent);
+        EXPECT_FALSE(capture_has_event(kEvent)) << "before the call is back";
+        call.result = result;
+        capture_event_left(&call, kEvent);
+        EXPECT_EQ(result != CUDA_SUCCESS, capture_has_event(kEvent)) << "refused, it is as it was";
+        capture_event_gone(&call, CUevent(0x79000));
+        call.result = CUDA_ERROR_INVALID_HANDLE;
+        capture_event_left(&call, CUevent(0x79000));
+        EXPECT_FALSE(capture_has_event(CUevent(0x79000))) << "it never was in it";
+    }
+    struct call call = after();
+    capture_event_awaited(&call, kEvent, kMember, 0);
+    EXPECT_EQ(0u, stream(kMember)->capturing);
+    end(kOrigin);
+    capture_event_gone(&call, kEvent);
+    capture_event_left(&call, kEvent);
+    EXPECT_FALSE(capture_any());
+}
+
 TEST_F(Captures, ABeginThatFailsOpensNone)
 {
     struct call call = after(CUDA_ERROR_ILLEGAL_STATE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cases of promises about events that graphs record and wait for, whether they were captured or built, that a context
-// records and waits for, and that a launch records when it begins. Called by the runner (promises.c).
+// records and waits for. Called by the runner (promises.c).
 
 #include "tests/apps/handovers/promises.h"
 
@@ -191,6 +191,44 @@ static int wait_beside_capture(struct promise *p)
     return is_added(p);
 }
 
+// ---- an event with the handle of one that is gone, which a capture had recorded: who waits for it joins nothing, either
+// ----
+
+static void add_on_default(struct promise *p)
+{
+    slow_add(p, NULL);
+}
+
+// Destroys it among others, and makes events until one has its handle.
+static CUevent in_place_of(CUevent gone)
+{
+    enum { OTHERS = 16, TRIES = 64 };
+    CUevent others[OTHERS], made = NULL;
+    for (int i = 0; i < OTHERS; i++)
+        CU(cuEventCreate(&others[i], CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < OTHERS; i++)
+        CU(cuEventDestroy(others[i]));
+    CU(cuEventDestroy(gone));
+    for (int i = 0; i < TRIES && made != gone; i++)
+        CU(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+    return made;
+}
+
+static int handle_of_captured(struct promise *p)
+{
+    CUgraph graph;
+    CU(cuStreamBeginCapture(p->n, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CU(cuEventRecord(p->first, p->n));
+    CUevent now = in_place_of(p->first);
+    if (now != p->first)
+        p->no = "handles of events are not given out again at once";
+    elsewhere(p, add_on_default);
+    CU(cuStreamWaitEvent(p->a, now, 0)); // it was never recorded
+    copy(p, p->a, p->seen, p->words, WORDS);
+    CU(cuStreamEndCapture(p->n, &graph));
+    return is_added(p);
+}
+
 // ---- contexts ----
 
 static int context_can(struct promise *p, CUresult result)
@@ -221,78 +259,6 @@ static int context_records(struct promise *p)
     return is_added(p);
 }
 
-// ---- launches that record an event when they begin ----
-
-static void launch_recording(struct promise *p, CUfunction function, uint32_t threads, void **params,
-                             CUlaunchAttributeID id)
-{
-    CUlaunchAttribute attribute = {.id = id};
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = threads,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .attrs = &attribute,
-                             .numAttrs = 1};
-    if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
-        attribute.value.programmaticEvent.event = p->first;
-        attribute.value.programmaticEvent.triggerAtBlockStart = 1;
-    } else {
-        attribute.value.launchCompletionEvent.event = p->first;
-    }
-    CU(cuLaunchKernelEx(&config, function, params, NULL));
-}
-
-// The event does not tell that the kernel is done; stream 0 does.
-static int launch_then_default(struct promise *p, CUlaunchAttributeID id)
-{
-    CUdeviceptr words = p->words;
-    uint64_t ns = GATE_MS * 1000000ull;
-    uint32_t count = WORDS;
-    launch_recording(p, p->spin_add, WORDS, (void *[]){&words, &ns, &count}, id);
-    elsewhere(p, wait_and_read_on_default);
-    return is_added(p);
-}
-
-static int launch_completion(struct promise *p)
-{
-    return launch_then_default(p, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-}
-
-static int launch_programmatic(struct promise *p)
-{
-    return launch_then_default(p, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
-}
-
-// Who waits for the event may be what the kernel waits for.
-static int launch_lets_run(struct promise *p)
-{
-    CUdeviceptr flag = p->flag_device;
-    launch_recording(p, p->app.hold, 1, (void *[]){&flag}, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-    CU(cuStreamWaitEvent(p->n, p->first, 0));
-    mark(p, p->n, p->flag_device, 1);
-    CU(cuCtxSynchronize());
-    return *p->flag == 1;
-}
-
-// All that came before the kernel is done.
-static void record_by_launch(struct promise *p)
-{
-    CUdeviceptr to = p->seen;
-    uint32_t value = 0, count = 0;
-    launch_recording(p, p->fill, 1, (void *[]){&to, &value, &count}, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-}
-
-static int launch_then_nonblocking(struct promise *p)
-{
-    slow_add(p, NULL);
-    elsewhere(p, record_by_launch);
-    CU(cuStreamWaitEvent(p->n, p->first, 0));
-    copy(p, p->n, p->seen, p->words, WORDS);
-    return is_added(p);
-}
-
 const struct named_case cases_events[] = {
     {"graph-records-node", record_node, 0},
     {"graph-records-node-set", record_node_set, 0},
@@ -305,11 +271,8 @@ const struct named_case cases_events[] = {
     {"graph-waits-captured", wait_captured, 0},
     {"graph-waits-and-reads", wait_node_and_read, 0},
     {"wait-beside-capture", wait_beside_capture, 0},
+    {"wait-for-handle-of-captured", handle_of_captured, 0},
     {"context-waits", context_waits, 0},
     {"context-records", context_records, 0},
-    {"launch-records-completion", launch_completion, 0},
-    {"launch-records-programmatic", launch_programmatic, 0},
-    {"launch-records-and-lets-run", launch_lets_run, 0},
-    {"launch-records-for-others", launch_then_nonblocking, 0},
     {0},
 };

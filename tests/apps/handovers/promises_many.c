@@ -66,6 +66,51 @@ static int many_threads_in_contexts(struct promise *p)
     return in_contexts(p, MANY);
 }
 
+// ---- an event of another context's default stream, on the streams that each context has of its own ----
+
+static void add_slowly(struct promise *p)
+{
+    slow_add(p, NULL);
+}
+
+static void record_on_default(struct promise *p)
+{
+    CU(cuEventRecord(p->first, NULL));
+}
+
+// Another context's stream waits for the event and copies what came before it.
+static int in_other_context(struct promise *p, CUstream stream)
+{
+    CUcontext other;
+    CUdeviceptr seen;
+    CU(cuCtxCreate_v2(&other, 0, p->app.device));
+    CU(cuMemAlloc(&seen, BYTES));
+    CU(cuCtxSetCurrent(p->app.context));
+    elsewhere(p, add_slowly);
+    elsewhere(p, record_on_default);
+    CU(cuCtxSetCurrent(other));
+    CU(cuStreamWaitEvent(stream, p->first, 0));
+    CU(cuMemcpyPeerAsync(seen, other, p->words, p->app.context, BYTES, stream));
+    int right = device_are(seen, NEW + 1, WORDS);
+    CU(cuCtxSetCurrent(p->app.context));
+    return right;
+}
+
+static int legacy_of_other_context(struct promise *p)
+{
+    return in_other_context(p, CU_STREAM_LEGACY);
+}
+
+static int per_thread_of_other_context(struct promise *p)
+{
+    return in_other_context(p, CU_STREAM_PER_THREAD);
+}
+
+static int default_of_other_context(struct promise *p)
+{
+    return in_other_context(p, NULL);
+}
+
 // ---- with the lanes of so many contexts there still is order for the program's own streams ----
 
 static void read_on_default(struct promise *p)
@@ -163,6 +208,9 @@ static int per_thread_crowd_in_capture(struct promise *p)
 const struct named_case cases_many[] = {
     {"threads-in-contexts", threads_in_contexts, 0},
     {"many-threads-in-contexts", many_threads_in_contexts, 0},
+    {"event-to-legacy-of-other-context", legacy_of_other_context, 0},
+    {"event-to-per-thread-of-other-context", per_thread_of_other_context, 0},
+    {"event-to-0-of-other-context", default_of_other_context, 0},
     {"blocking-beside-contexts", blocking_beside_contexts, 0},
     {"per-thread-beside-contexts", per_thread_beside_contexts, 0},
     {"legacy-beside-contexts", legacy_beside_contexts, 0},

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What graphs touch by pointers that lie in memory: asked at each launch, as a kernel's own launch asks.
+ */
+#include "tests/conformance/tables.ptx.h"
+#include "tests/conformance/variables.ptx.h"
+#include "tests/footprint/touched.h"
+#include "tests/kit/kernels.ptx.h"
+#include "tests/sim/sim_test_api.h"
+
+#include <dlfcn.h>
+
+namespace
+{
+
+class Graphs : public Touched
+{
+protected:
+    void SetUp() override
+    {
+        CU(cuCtxGetCurrent(&context));
+        CU(cuGraphCreate(&graph, 0));
+    }
+    void TearDown() override
+    {
+        cuCtxSynchronize();
+        EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+        EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+        Touched::TearDown();
+    }
+    template <class... Arguments> void add(CUfunction function, Arguments... arguments)
+    {
+        void *params[] = {&arguments..., nullptr};
+        CUDA_KERNEL_NODE_PARAMS run = {};
+        run.func = function, run.gridDimX = run.gridDimY = run.gridDimZ = 1;
+        run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+        run.kernelParams = params;
+        EXPECT_EQ(cuGraphAddKernelNode(&node, graph, nullptr, 0, &run), CUDA_SUCCESS);
+    }
+    void instantiate()
+    {
+        EXPECT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+    }
+    std::string launched()
+    {
+        last = {};
+        EXPECT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+        return text();
+    }
+    /* All of the table, of 4096 bytes, by a copy that is looked through, or not. */
+    static void fill(CUdeviceptr table, CUdeviceptr first, bool seen = true)
+    {
+        static CUdeviceptr words[512];
+        words[0] = first;
+        if (seen) {
+            CU(cuMemcpyHtoD(table, words, sizeof words));
+            return;
+        }
+        CUDA_MEMCPY2D rows = {};
+        rows.srcMemoryType = CU_MEMORYTYPE_HOST, rows.srcHost = words, rows.srcPitch = 64;
+        rows.dstMemoryType = CU_MEMORYTYPE_DEVICE, rows.dstDevice = table, rows.dstPitch = 128;
+        rows.WidthInBytes = 64, rows.Height = 32;
+        CU(cuMemcpy2D(&rows));
+    }
+    CUcontext context = nullptr;
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    CUgraphNode node = nullptr;
+};
+
+TEST_F(Graphs, WhoseTablesAreFilledLater)
+{
+    CUdeviceptr table = device("table"), b = device("b"), a = device("a");
+    add(kernel(ptds_tables_ptx, PTDS_GATHER), b, table, 0u, 0u);
+    instantiate();
+    EXPECT_EQ(launched(), "w b w table");
+    fill(table, a, false);
+    EXPECT_EQ(launched(), "!POINTERS");
+    fill(table, a);
+    EXPECT_EQ(launched(), "w b w table w a");
+    CU(cuStreamWriteValue64(nullptr, table + 8, a, 0));
+    EXPECT_EQ(launched(), "!POINTERS");
+    fill(table, a);
+    EXPECT_EQ(launched(), "w b w table w a");
+    fill(b, a, false);
+    EXPECT_EQ(launched(), "w b w table w a") << "no pointers are followed that lie there";
+}
+
+/* Where a name tells nothing, what copies brought counts. */
+TEST_F(Graphs, WithPlainNamesWhoseTablesAreFilledLater)
+{
+    CUdeviceptr table = device("table"), b = device("b"), a = device("a");
+    add(kernel(ptds_tables_ptx, "gather"), b, table, 0u, 0u);
+    instantiate();
+    EXPECT_EQ(launched(), "w b w table");
+    fill(table, a);
+    EXPECT_EQ(launched(), "w b w table w a");
+    fill(table, a, false);
+    EXPECT_EQ(launched(), "!POINTERS");
+}
+
+/* The order in which nodes are listed is not the one in which they run. */
+TEST_F(Graphs, WhoseOwnCopiesFillTheirTables)
+{
+    CUdeviceptr table = device("table"), b = device("b"), from = device("from");
+    add(kernel(ptds_tables_ptx, PTDS_GATHER), b, table, 0u, 0u);
+    CUDA_MEMCPY3D copy = {};
+    copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = table, copy.srcDevice = from, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+    fill(table, 0);
+    fill(from, 0);
+    instantiate();
+    EXPECT_EQ(launched(), "!POINTERS");
+    fill(table, 0);
+    EXPECT_EQ(launched(), "!POINTERS") << "each time";
+}
+
+TEST_F(Graphs, WhoseNodesAreOthersByNow)
+{
+    CUdeviceptr table = device("table"), other = device("other"), b = device("b"), a = device("a");
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    unsigned n = 0;
+    void *params[] = {&b, &other, &n, &n};
+    CUDA_KERNEL_NODE_PARAMS run = {};
+    run.func = gather, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+    run.kernelParams = params;
+    add(gather, b, table, 0u, 0u);
+    instantiate();
+    CU(cuGraphExecKernelNodeSetParams(exec, node, &run));
+    EXPECT_EQ(launched(), "w b w table w other");
+    fill(other, a, false);
+    EXPECT_EQ(launched(), "!POINTERS");
+}
+
+/* Its module's kernels leave pointers for each other there. */
+TEST_F(Graphs, WithVariablesThatAreFilledLater)
+{
+    CUdeviceptr b = device("b"), kept;
+    size_t size;
+    auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
+    define("_Z3getPjj", "pd", [](const unsigned char *) {});
+    CUfunction get = kernel(".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 ptds_kept;\n"
+                            ".visible .entry _Z3getPjj(.param .u64 p, .param .u32 n)\n{\n ret;\n}\n",
+                            "_Z3getPjj");
+    CU(cuModuleGetGlobal(&kept, &size, modules.back(), "ptds_kept"));
+    name("kept", kept);
+    add(get, b, 0u);
+    instantiate();
+    EXPECT_EQ(launched(), "w b w kept");
+    CU(cuStreamWriteValue64(nullptr, kept, b, 0));
+    EXPECT_EQ(launched(), "!POINTERS");
+}
+
+/* That is learnt when the program asks for one. */
+TEST_F(Graphs, WithVariablesThatTurnOutToBeManaged)
+{
+    CUdeviceptr variable;
+    size_t size;
+    CUfunction add_to = kernel(ptds_variables_ptx, "var_add");
+    CU(cuModuleGetGlobal(&variable, &size, modules.back(), "ptds_var"));
+    name("variable", variable);
+    add(add_to, 0u);
+    instantiate();
+    EXPECT_EQ(launched(), "w variable");
+    watch_find(variable)->host = 1;
+    EXPECT_EQ(launched(), "!POINTERS");
+    watch_find(variable)->host = 0;
+    EXPECT_EQ(launched(), "w variable");
+}
+
+void CUDA_CB nothing(void *)
+{
+}
+
+/* Of a graph that may touch everything it is not known which pointers its kernels leave where they write. */
+TEST_F(Graphs, ThatMayTouchEverythingLeavePointers)
+{
+    CUdeviceptr table = device("table"), b = device("b"), a = device("a");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, "gather");
+    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
+    fill(table, a);
+    add(copy, table, b, 0u);
+    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
+    instantiate();
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+    EXPECT_EQ(launched(), "!HOST_FUNCTION");
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
+}
+
+} // namespace
