@@ -25,10 +25,14 @@ void turn_none(struct call *C)
 
 /* ---- what is registered ---- */
 
-/* A kernel that writes memory which the host can touch may tell the host by it that all before is done. */
+/* A kernel that writes memory which the host can touch may tell the host by it that all before is done. So may one in a
+ * graph. */
 static int may_tell_host(const struct call *C)
 {
-    return C->guarded.kind == GUARD_WORK && C->touched.host && api_rows[C->api].class_ == PTDS_CLASS_LAUNCH;
+    if (C->guarded.kind != GUARD_WORK || !C->touched.host)
+        return 0;
+    return api_rows[C->api].class_ == PTDS_CLASS_LAUNCH ||
+           (C->op == PTDS_OP_GRAPH_LAUNCH && C->host_sides & CALL_KERNEL_TO_HOST);
 }
 
 /* A kernel that may begin before what comes before it on its stream is done: nor is what its event stands for. */

@@ -13,7 +13,7 @@
 
 struct touched watch_last;
 uint32_t watch_object, watch_generation;
-int watch_blocks, watch_settles;
+int watch_blocks, watch_settles, watch_tells;
 
 static void look(struct call *C, int implicit)
 {
@@ -21,6 +21,7 @@ static void look(struct call *C, int implicit)
     watch_last = C->touched;
     watch_blocks = footprint_blocks_host(C);
     watch_settles = footprint_settles(C);
+    watch_tells = C->op == PTDS_OP_GRAPH_LAUNCH && C->host_sides & CALL_KERNEL_TO_HOST;
     watch_object = C->object;
     watch_generation = C->generation;
 }

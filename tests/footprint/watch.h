@@ -13,6 +13,9 @@ extern uint32_t watch_object, watch_generation; /* of the same call */
 /* Whether the host waits for the same call: in its synchronous form, and in any. */
 extern int watch_blocks, watch_settles;
 
+/* Whether a kernel of the graph that the same call launches may write what the host can touch. */
+extern int watch_tells;
+
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
 
