@@ -74,6 +74,12 @@ void guard_context_ended(struct context *context);
 /* Launches of some graph record the event from now on; waits: wait for it. */
 void guard_event_in_graph(CUevent event, int waits);
 
+/* The program is about to unmap what C touches, or to take access to it away: the host waits for what uses it still. */
+void guard_memory_leaves(struct call *C);
+
+/* The host, or others, can touch the memory from now on; before the call is back. */
+void guard_memory_shown(struct call *C, struct memory *memory);
+
 /* The memory object is about to serve for another memory: nobody has touched that. */
 void guard_memory_gone(struct memory *memory);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The host waits for work that legacy's waits would have covered, where it asks about it. Called by turn.c and around.c. Must keep errno, hold no lock across a
+ * The host waits for work that legacy's waits would have covered: where it takes memory away, shows it to others, or asks
+ * about an event. Called by the wrappers through hooks, by turn.c and around.c. Must keep errno, hold no lock across a
  * driver call, and no turn while the host waits.
  */
 #include "interpose/guard/settle.h"
@@ -10,6 +11,7 @@
 #include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
 #include "interpose/driver/driver.h"
+#include "interpose/footprint/touch.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
@@ -137,6 +139,35 @@ void settle(struct call *C)
         carry_out(C->thread, &plan);
     else
         lock_drop(&guard_state.lock);
+}
+
+/* ---- memory ---- */
+
+/* What is unmapped nobody may use still, promised or not. A reservation is touched by whoever touches a part of it. */
+void guard_memory_leaves(struct call *C)
+{
+    lock_take(&guard_state.lock);
+    order_catch_up(&guard_state.order, NULL);
+    if (C->touched.opaque)
+        order_owe_all(&guard_state.order);
+    for (unsigned i = 0; i < C->touched.count; i++) {
+        const struct access *access = &C->touched.at[i];
+        int pending = C->op == PTDS_OP_UNMAP && !(access->memory->host & MEMORY_RESERVATION);
+        order_owe_memory(&guard_state.order, access, pending);
+    }
+    settle(C);
+}
+
+/* Work that goes the short way does not look at whose the memory is: it may not any more. */
+void guard_memory_shown(struct call *C, struct memory *memory)
+{
+    const struct access all = {memory, 0, UINT64_MAX, 1};
+    lock_take(&guard_state.lock);
+    claims_forget(&guard_state.order, memory);
+    order_catch_up(&guard_state.order, NULL);
+    order_memory_shown(&guard_state.order, memory);
+    order_owe_memory(&guard_state.order, &all, 0);
+    settle(C);
 }
 
 /* ---- events ---- */

@@ -12,6 +12,7 @@
 
 struct call;
 struct context;
+struct memory;
 struct stream;
 struct thread;
 
@@ -26,6 +27,10 @@ struct state_hooks {
     void (*stream_captures)(struct stream *stream);
     /* Launches of some graph record the event from now on; waits: wait for it. */
     void (*graph_event)(CUevent event, int waits);
+    /* Memory is about to be unmapped, or not to be accessible any more: what C touches. */
+    void (*memory_leaves)(struct call *C);
+    /* The host, or others, can touch the memory from now on. */
+    void (*memory_shown)(struct call *C, struct memory *memory);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
     /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have
