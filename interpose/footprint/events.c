@@ -51,6 +51,13 @@ void fp_event(struct call *C, enum ptds_op op, CUevent event)
     fp_words(C, op, 0);
 }
 
+/* The first one in a word that is not recorded. */
+void fp_elapsed(struct call *C, CUevent start, CUevent end)
+{
+    C->word[0] = (uint64_t)start;
+    fp_event(C, PTDS_OP_EVENT_ELAPSED, end);
+}
+
 void objects_event_in_graph(CUevent event)
 {
     map_set(&in_graphs, (uint64_t)event, 1);

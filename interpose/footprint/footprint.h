@@ -118,6 +118,7 @@ static inline void fp_copied(struct call *C)
         fp_copied_slow(C);
 }
 void fp_event(struct call *C, enum ptds_op op, CUevent event);
+void fp_elapsed(struct call *C, CUevent start, CUevent end);
 void fp_host_function(struct call *C, void *function);
 void fp_free(struct call *C, enum ptds_op op, uint64_t base);
 void fp_free_async(struct call *C, uint64_t base, CUstream stream);

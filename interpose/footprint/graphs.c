@@ -150,6 +150,19 @@ void graphs_set_node(struct call *C, CUgraphExec exec, const CUgraphNodeParams *
         nodes_add_params(C, nodes, params);
 }
 
+/* What kernels reach besides: by pointers that lie in what they touch. */
+static void expand(struct call *C)
+{
+    unsigned known = C->touched.count;
+    if (!tables_expand(&C->touched))
+        return;
+    tables_written(&C->touched);
+    for (unsigned i = known; i < C->touched.count; i++) {
+        if (C->touched.at[i].writes && C->touched.at[i].memory->host & 1)
+            C->host_sides |= CALL_KERNEL_TO_HOST;
+    }
+}
+
 /* Where it copies to counts in any case: kernels without types, which follow pointers there, ask for that alone. */
 static void touch_nodes(struct call *C, const struct nodes *nodes)
 {
@@ -164,6 +177,8 @@ static void touch_nodes(struct call *C, const struct nodes *nodes)
             touch_whole(&C->touched, access->memory, (int)access->writes);
         if (nodes->copied & UINT64_C(1) << i)
             tables_filled_unseen(access->memory);
+        if (nodes->by_kernels & UINT64_C(1) << i && access->memory->host & 1)
+            C->host_sides |= CALL_KERNEL_TO_HOST;
     }
 }
 
@@ -195,8 +210,7 @@ static void ask_again(struct call *C, const struct nodes *nodes)
 static void leave_pointers(struct call *C, const struct nodes *nodes)
 {
     if (!C->touched.opaque) {
-        if (tables_expand(&C->touched))
-            tables_written(&C->touched);
+        expand(C);
         return;
     }
     struct touched touched = nodes->touched;

@@ -11,6 +11,7 @@
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
 
 static struct map physical; /* CUmemGenericAllocationHandle, CUexternalMemory -> struct memory *, held */
@@ -66,6 +67,26 @@ void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offs
         map_at(C, PTDS_MEMORY_MAPPED, (uint64_t)handle, base, bytes, offset);
 }
 
+/* The call is no work on it: nothing of that is recorded. */
+static void leaves(struct call *C, uint64_t base, uint64_t bytes, int writes)
+{
+    fp_touch_bytes(C, base, bytes, writes);
+    STATE_TELL(memory_leaves, C);
+    C->touched.count = 0;
+    C->touched.opaque = C->touched.host = 0;
+}
+
+void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)
+{
+    int less = 0, none = 0;
+    for (size_t i = 0; list && i < count; i++) {
+        less |= list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        none |= list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    }
+    if (C->footprint && less)
+        leaves(C, base, bytes, none); /* who may only read has to have written */
+}
+
 /* Before the call: the addresses may be mapped anew before it is back. The ranges wait in a word that is not recorded. */
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
 {
@@ -74,6 +95,7 @@ void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
     struct place place = memories_find(C->thread, base);
     C->object = place.memory ? place.memory->uid : 0;
     fp_object(C, PTDS_OP_UNMAP, base);
+    leaves(C, base, bytes, 1); /* work that the host was promised to be done may use it still */
     C->word[1] = (uint64_t)memories_take_out(base, bytes);
 }
 
@@ -137,18 +159,27 @@ void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handl
     memories_drop(memory);
 }
 
+void mappings_show(struct call *C, struct memory *memory)
+{
+    struct memory *reservation = memories_reservation(memory);
+    reservations_mark(memory, 1);
+    STATE_TELL(memory_shown, C, memory);
+    if (reservation)
+        STATE_TELL(memory_shown, C, reservation);
+}
+
 /* Others can touch it from here on, and learn by the host's word that they may. */
-static void exported(struct memory *memory)
+static void exported(struct call *C, struct memory *memory)
 {
     __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
     if (memory)
-        reservations_mark(memory, 1);
+        mappings_show(C, memory);
 }
 
 void mappings_exported_handle(struct call *C, uint64_t handle)
 {
     if (learns(C))
-        exported(behind(handle, PTDS_MEMORY_MAPPED, 0, 0));
+        exported(C, behind(handle, PTDS_MEMORY_MAPPED, 0, 0));
 }
 
 void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
@@ -158,7 +189,7 @@ void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
         return;
     do {
         place = memories_find(C->thread, base);
-        exported(place.memory);
+        exported(C, place.memory);
     } while (place.memory && place.end - base < bytes && (bytes -= place.end - base, base = place.end, 1));
 }
 
@@ -183,7 +214,7 @@ void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmem
         struct place place = memories_find(C->thread, at);
         if (!place.memory)
             break;
-        reservations_mark(place.memory, 1);
+        mappings_show(C, place.memory);
         place.memory->host |= MEMORY_HOSTS;
         at = place.end;
     }

@@ -12,6 +12,12 @@ void mappings_created(struct call *C, const CUmemGenericAllocationHandle *handle
                       const CUmemAllocationProp *about);
 void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
 
+/* Before the call: access may be taken away. */
+void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
+
+/* The host, or others, can touch the memory from now on, and what it is a part of. */
+void mappings_show(struct call *C, struct memory *memory);
+
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
 void mappings_unmapped(struct call *C);

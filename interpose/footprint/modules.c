@@ -10,6 +10,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/image.h"
+#include "interpose/footprint/mappings.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
@@ -297,8 +298,11 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
     if (!memory)
         return;
+    uint8_t managed = ask_managed(base);
+    if (managed == 1)
+        mappings_show(C, memory);
     memories_map(memory, base, size, base);
-    given(memory, ask_managed(base));
+    given(memory, managed);
     footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
     footprint_record_part(C, memory->uid, 0);
     if (!of)

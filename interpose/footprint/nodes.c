@@ -51,6 +51,19 @@ static void join(struct nodes *nodes, const struct touched *touched)
     }
 }
 
+/* Which of the memories of all nodes this one writes: bits. */
+static uint64_t written(const struct nodes *nodes, const struct touched *by)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < nodes->touched.count; i++) {
+        for (unsigned k = 0; k < by->count; k++) {
+            if (by->at[k].writes && by->at[k].memory == nodes->touched.at[i].memory)
+                bits |= UINT64_C(1) << i;
+        }
+    }
+    return bits;
+}
+
 /* A call reads and writes plain host memory itself; a graph does so when it runs, and the host and other graphs may come to
  * the same bytes meanwhile. No memory stands for them. */
 static void touch_plain_host(struct call *node)
@@ -84,6 +97,7 @@ void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, 
         join_asked(nodes, node.call.touched.at[i].memory, node.asked[i] | asked);
     if (module && module->memory && module->points)
         join_asked(nodes, module->memory, NODES_VARIABLES);
+    nodes->by_kernels |= written(nodes, &node.call.touched);
 }
 
 /* Which pointers a launch will bring is not known now. */
@@ -100,12 +114,7 @@ void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *co
     touch_plain_host(&node);
     nodes->to_host |= (node.kinds & 15) == PTDS_MEMORY_PAGEABLE;
     join(nodes, &node.touched);
-    for (unsigned i = 0; i < nodes->touched.count; i++) {
-        for (unsigned k = 0; k < node.touched.count; k++) {
-            if (node.touched.at[k].writes && node.touched.at[k].memory == nodes->touched.at[i].memory)
-                nodes->copied |= UINT64_C(1) << i;
-        }
-    }
+    nodes->copied |= written(nodes, &node.touched);
 }
 
 void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NODE_PARAMS *params)

@@ -15,13 +15,14 @@ struct nodes {
     struct touched touched;
     uint64_t copied;                   /* bits: a copy brings bytes there that nobody sees */
     uint8_t asked[TOUCHED_MOST];       /* NODES_VARIABLES, and by which flags a kernel follows pointers that lie there */
+    uint64_t by_kernels;               /* bits: a kernel may write there */
     uint32_t memory_uid[TOUCHED_MOST]; /* another one by now: that memory is gone */
 };
 
 static inline void nodes_clear(struct nodes *nodes)
 {
     nodes->kernels = nodes->to_host = 0;
-    nodes->copied = 0;
+    nodes->copied = nodes->by_kernels = 0;
     nodes->touched.count = 0;
     nodes->touched.opaque = nodes->touched.host = 0;
 }

@@ -96,7 +96,7 @@ int footprint_settles(const struct call *C)
 {
     unsigned to = C->kinds & 15, from = C->kinds >> 4;
     if (C->op == PTDS_OP_GRAPH_LAUNCH)
-        return C->host_sides != 0;
+        return (C->host_sides & CALL_TO_HOST) != 0;
     if (C->op != PTDS_OP_COPY || moves_nothing(C))
         return 0;
     if (is_plain(to) || (is_plain(from) && C->words >= 4 && C->word[2] > STAGED_MOST / C->word[3]))

@@ -13,6 +13,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/pool.h"
+#include "interpose/guard/settle.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
 
@@ -111,6 +112,7 @@ static int asks_for_event(const struct call *C)
 static void event_begun(struct call *C)
 {
     struct guarded *guarded = &C->guarded;
+    int is_owed = 0;
     lock_take(&guard_state.lock);
     const struct guard_event *event = guard_event_find(C->event);
     const struct recorded *newest = event ? &event->recorded : NULL;
@@ -122,8 +124,13 @@ static void event_begun(struct call *C)
             order_event_promises(&event->before, &guarded->promise);
         guarded->until = on_its_way || guard_event_is_unsure(event) ? 0 : newest->at;
         guarded->begun = 1;
+        is_owed = C->op != PTDS_OP_EVENT_SYNC && settle_is_owed(event);
     }
     lock_drop(&guard_state.lock);
+    if (is_owed)
+        settle_event(C, C->event);
+    if (C->op == PTDS_OP_EVENT_ELAPSED)
+        settle_event(C, (CUevent)C->word[0]); /* where it measures from */
 }
 
 static void event_done(struct call *C)

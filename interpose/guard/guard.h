@@ -77,6 +77,12 @@ void guard_event_in_graph(CUevent event, int waits);
 /* A call that is no operation of a lane, or known for recording another event, records it. */
 void guard_event_recorded_elsewhere(CUevent event);
 
+/* The program is about to unmap what C touches, or to take access to it away: the host waits for what uses it still. */
+void guard_memory_leaves(struct call *C);
+
+/* The host, or others, can touch the memory from now on; before the call is back. */
+void guard_memory_shown(struct call *C, struct memory *memory);
+
 /* The memory object is about to serve for another memory: nobody has touched that. */
 void guard_memory_gone(struct memory *memory);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What lanes and contexts do to the promises when work comes, apart from the waits. Only for order.c.
+ * What lanes and contexts do to the promises when work comes, apart from the waits. Only for order.c and
+ * what goes with it.
  */
 #ifndef PTDS_LANES_H
 #define PTDS_LANES_H
@@ -30,6 +31,9 @@ void promises_real(const struct order *o, const struct lane *lane, struct reach 
 
 /* Memory ran out: all work until now conflicts with all that follows. */
 void lanes_crowded(struct order *o);
+
+/* What to wait for so that the other lane's work up to `until` is done, and nothing that was not promised. */
+struct order_wait order_wait_until(struct order *o, unsigned other, moment until, moment promised);
 
 /* A default lane of the domain has a new operation. */
 void lanes_default_work(struct order *o, unsigned domain);

@@ -79,8 +79,7 @@ static moment promised_for(const struct order *o, const struct order_op *op, uns
     return waits ? promised_to_newest(o, op->lane, other) : order_promised(o, op->lane, other);
 }
 
-/* What legacy's host waits have promised to everything. */
-static moment known(const struct order *o, unsigned other)
+moment order_known_until(const struct order *o, unsigned other)
 {
     const struct lane *lane = o->lanes[other];
     const struct order_domain *domain = &o->domains[lane->domain];
@@ -98,7 +97,7 @@ moment order_promised(const struct order *o, unsigned lane, unsigned other)
     moment limit = mine->domain == others->domain ? before(o, mine, (enum lane_kind)others->kind) : 0;
     if (limit == UINT64_MAX)
         return limit;
-    return larger(larger(limit ? limit - 1 : 0, known(o, other)), reached(o, mine, other));
+    return larger(larger(limit ? limit - 1 : 0, order_known_until(o, other)), reached(o, mine, other));
 }
 
 /* ---- what an operation needs ---- */
@@ -205,11 +204,9 @@ static int mark_for(const struct lane *lane, moment until, moment most)
     return best;
 }
 
-/* What to wait for so that the other lane's work up to `until` is done, and nothing that was not promised. */
-static struct order_wait choose_wait(struct order *o, const struct order_op *op, unsigned other, moment until)
+struct order_wait order_wait_until(struct order *o, unsigned other, moment until, moment promised)
 {
     const struct lane *others = o->lanes[other];
-    moment promised = op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
     if (others->last <= promised && !others->gone && !others->eager && !others->waits)
         return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
     int mark = mark_for(others, until, promised);
@@ -253,7 +250,8 @@ static void plan_waits(struct order *o, const struct order_op *op, struct order_
         o->needing[newest] = o->needing[--o->needs];
         if (until <= o->lanes[lane]->real[other])
             continue;
-        struct order_wait wait = choose_wait(o, op, other, until);
+        moment promised = op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
+        struct order_wait wait = order_wait_until(o, other, until, promised);
         make_wait(o, lane, wait);
         plan->waits[plan->count++] = wait;
     }
@@ -272,12 +270,14 @@ static void note_touched(struct order *o, const struct order_op *op, struct lane
         lanes_note(&lane->host_first, &lane->host, lane, o->now);
         return;
     }
-    if (touched->host)
-        lanes_note(&lane->host_first, &lane->host, lane, o->now);
+    int host = touched->host;
     for (unsigned i = 0; i < touched->count; i++) {
+        host |= touched->at[i].memory->host & 1; /* others may have got it since the call was looked at */
         if (!ledger_note(o, &touched->at[i], op->lane, o->now))
             lanes_crowded(o);
     }
+    if (host)
+        lanes_note(&lane->host_first, &lane->host, lane, o->now);
 }
 
 void order_add(struct order *o, const struct order_op *op, struct order_plan *plan)

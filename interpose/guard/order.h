@@ -215,6 +215,23 @@ unsigned order_choose(const struct order *o, const struct order_op *op, const ui
 /* Up to which moment the operations of `other` are promised to the next operation of `lane`. UINT64_MAX: all. */
 moment order_promised(const struct order *o, unsigned lane, unsigned other);
 
+/* Up to which moment the other lane's operations are done as far as hosts were told by legacy's waits. */
+moment order_known_until(const struct order *o, unsigned other);
+
+/* What the host was promised so and has not waited for (owed.c), after order_catch_up: work on a memory (pending: all that
+ * is there, promised or not), any work, all of these lanes' unless one of them has newer work. Then how to wait for what
+ * was noted: the plan's waits, which are the host's. */
+void order_owe_memory(struct order *o, const struct access *access, int pending);
+void order_owe_all(struct order *o);
+void order_owe_lanes(struct order *o, const uint16_t *lanes, unsigned count);
+void order_owed(struct order *o, struct order_plan *plan);
+
+/* All of the lane's operations up to `until` were promised to the host, and are not known to be done. */
+int order_is_owed_until(const struct order *o, unsigned lane, moment until);
+
+/* The host, or others, can touch the memory from now on, so they wait for what is pending there. */
+void order_memory_shown(struct order *o, struct memory *memory);
+
 /* The memory is gone; forgets who touched it. */
 void order_memory_gone(struct order *o, struct memory *memory);
 

@@ -16,6 +16,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/pool.h"
+#include "interpose/guard/settle.h"
 
 void turn_none(struct call *C)
 {
@@ -25,10 +26,14 @@ void turn_none(struct call *C)
 
 /* ---- what is registered ---- */
 
-/* A kernel that writes memory which the host can touch may tell the host by it that all before is done. */
+/* A kernel that writes memory which the host can touch may tell the host by it that all before is done. So may one in a
+ * graph. */
 static int may_tell_host(const struct call *C)
 {
-    return C->guarded.kind == GUARD_WORK && C->touched.host && api_rows[C->api].class_ == PTDS_CLASS_LAUNCH;
+    if (C->guarded.kind != GUARD_WORK || !C->touched.host)
+        return 0;
+    return api_rows[C->api].class_ == PTDS_CLASS_LAUNCH ||
+           (C->op == PTDS_OP_GRAPH_LAUNCH && C->host_sides & CALL_KERNEL_TO_HOST);
 }
 
 /* A kernel that may begin before what comes before it on its stream is done: nor is what its event stands for. */
@@ -274,6 +279,46 @@ static int find(const struct where *where)
     }
 }
 
+/* The lanes of which the call asks whether they are done: those of its thread, or all that the legacy stream stands for.
+ * Locked. */
+static unsigned asked_for(const struct where *where, unsigned lane, uint16_t lanes[])
+{
+    const struct order *o = &guard_state.order;
+    unsigned count = 0;
+    for (unsigned i = 0; i < where->fully_count; i++)
+        lanes[count++] = where->fully[i];
+    for (unsigned i = 0; where->on == ON_LEGACY && i < o->high; i++) {
+        if (o->lanes[i]->open && o->lanes[i]->domain == o->lanes[lane]->domain && o->lanes[i]->kind != LANE_NON_BLOCKING)
+            lanes[count++] = (uint16_t)i;
+    }
+    if (!count)
+        lanes[count++] = (uint16_t)lane;
+    return count;
+}
+
+/* Whether it is worth while to look. Locked. */
+static inline int may_be_owed(const struct where *where, unsigned lane)
+{
+    return where->on == ON_LEGACY || where->fully_count ||
+           order_is_owed_until(&guard_state.order, lane, guard_state.order.lanes[lane]->last);
+}
+
+/* What the host was promised to be done is so when it asks. Locked, before and after: the lane may be another one then. No
+ * gate is held while the host waits. */
+static __attribute__((noinline)) int settle_query(struct call *C, const struct where *where, unsigned lane)
+{
+    uint16_t lanes[ORDER_LANES];
+    order_catch_up(&guard_state.order, NULL);
+    order_owe_lanes(&guard_state.order, lanes, asked_for(where, lane, lanes));
+    if (!guard_state.order.needs)
+        return (int)lane;
+    turn_end(C); /* its gate */
+    settle(C);
+    pass_gate(C, where);
+    lock_take(&guard_state.lock);
+    return find(where);
+}
+
 int turn_begin(struct call *C, const struct where *where)
 {
     turn_end(C); /* a call on several streams: the driver hears of all at once */
@@ -284,6 +329,8 @@ int turn_begin(struct call *C, const struct where *where)
     pass_gate(C, where);
     lock_take(&guard_state.lock);
     int lane = find(where);
+    if (lane >= 0 && C->guarded.kind == GUARD_QUERY && may_be_owed(where, (unsigned)lane))
+        lane = settle_query(C, where, (unsigned)lane);
     if (lane >= 0)
         begin(C, (unsigned)lane, C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY, where);
     else

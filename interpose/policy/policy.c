@@ -44,6 +44,8 @@ void policy_choose(void)
     state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
     state_hooks.graph_event = graph_event;
     state_hooks.event_elsewhere = policy->guards ? guard_event_recorded_elsewhere : NULL;
+    state_hooks.memory_leaves = guard_on ? guard_memory_leaves : NULL;
+    state_hooks.memory_shown = guard_on ? guard_memory_shown : NULL;
     state_hooks.thread_ends = policy->guards ? guard_thread_ends : NULL;
     __atomic_store_n(&routing.policy, policy, __ATOMIC_RELEASE);
 }

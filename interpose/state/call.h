@@ -28,8 +28,8 @@ enum call_way {
 };
 
 /* What a copy's function or struct names as host memory, whatever it is. Of a graph's launch: CALL_TO_HOST, a copy of it is
- * to plain host memory. */
-enum call_host_sides { CALL_TO_HOST = 1, CALL_FROM_HOST = 2 };
+ * to plain host memory; CALL_KERNEL_TO_HOST, a kernel of it may write what the host can touch. */
+enum call_host_sides { CALL_TO_HOST = 1, CALL_FROM_HOST = 2, CALL_KERNEL_TO_HOST = 4 };
 
 /* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
 struct guarded {

@@ -12,6 +12,7 @@
 
 struct call;
 struct context;
+struct memory;
 struct stream;
 struct thread;
 
@@ -28,6 +29,10 @@ struct state_hooks {
     void (*graph_event)(CUevent event, int waits);
     /* A call is about to record the event that is known for recording another one. */
     void (*event_elsewhere)(CUevent event);
+    /* Memory is about to be unmapped, or not to be accessible any more: what C touches. */
+    void (*memory_leaves)(struct call *C);
+    /* The host, or others, can touch the memory from now on. */
+    void (*memory_shown)(struct call *C, struct memory *memory);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
     /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have

@@ -19,6 +19,7 @@ extern "C" {
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 }
 
 namespace
@@ -272,8 +273,13 @@ TEST_F(Modules, VariablesThatTheHostCanTouch)
     driver.cuPointerGetAttribute = managed;
     load(7, kVariable);
     load(8, kVariable);
+    static struct memory *shown;
+    state_hooks.memory_shown = [](struct call *, struct memory *memory) { shown = memory; };
     EXPECT_FALSE(tables_is_hosts(variable(0x20000, 8, 7)));
+    EXPECT_EQ(nullptr, shown);
     struct memory *memory = variable(0x30000, 8, 8);
+    EXPECT_EQ(memory, shown) << "the guard is told";
+    state_hooks.memory_shown = nullptr;
     EXPECT_EQ(1, memory->host);
     EXPECT_TRUE(tables_is_hosts(memory));
     memory->host = 2; /* enum memory_host: mapped elsewhere */

@@ -108,6 +108,48 @@ TEST_F(Touched, GraphsThatTheHostWaitsFor)
     CU(cuMemFreeHost(pinned));
 }
 
+/* One that a kernel of the graph writes, or what it reaches by a pointer there; not what a copy writes. */
+TEST_F(Touched, GraphsWhoseKernelsTellTheHost)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), table = device("table"), pinned;
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    std::vector<CUdeviceptr> words(512, a);
+    unsigned n = 0;
+    void *host;
+    CU(cuMemAllocHost(&host, 4096));
+    CU(cuMemHostGetDevicePointer(&pinned, host, 0));
+    CUstream stream;
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    launch(copy, a, b, 0u);
+    launch(gather, a, b, 0u, 0u);
+    const auto tells = [&](CUfunction function, CUdeviceptr to, CUdeviceptr from, CUdeviceptr copied_to) {
+        CUgraph graph;
+        CUgraphExec exec;
+        void *params[] = {&to, &from, &n, &n};
+        EXPECT_EQ(CUDA_SUCCESS, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        EXPECT_EQ(CUDA_SUCCESS, cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+        EXPECT_EQ(CUDA_SUCCESS, cuMemcpyDtoDAsync(copied_to, c, 64, stream));
+        EXPECT_EQ(CUDA_SUCCESS, cuStreamEndCapture(stream, &graph));
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphInstantiate(&exec, graph, 0));
+        EXPECT_EQ(CUDA_SUCCESS, cuMemcpyHtoD(table, words.data(), 4096)); /* all of it is known at the launch */
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphLaunch(exec, nullptr));
+        const bool told = watch_tells;
+        EXPECT_FALSE(watch_settles);
+        EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphExecDestroy(exec));
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphDestroy(graph));
+        return told;
+    };
+    EXPECT_TRUE(tells(copy, pinned, b, a));
+    EXPECT_FALSE(tells(copy, a, b, pinned)) << "a copy";
+    EXPECT_FALSE(tells(copy, a, pinned, b)) << "it reads there";
+    EXPECT_FALSE(tells(gather, b, table, c));
+    words.assign(512, pinned);
+    EXPECT_TRUE(tells(gather, b, table, c));
+    CU(cuStreamDestroy(stream));
+    CU(cuMemFreeHost(host));
+}
+
 /* A graph that copies brings other pointers each time it is launched, into what it copies to and nothing else. */
 TEST_F(Touched, GraphsThatCopyPointersAtEachLaunch)
 {

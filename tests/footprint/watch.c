@@ -10,10 +10,14 @@
 #include "interpose/footprint/pageable.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
+#include "interpose/state/hooks.h"
 
 struct touched watch_last;
 uint32_t watch_object, watch_generation;
-int watch_blocks, watch_settles;
+int watch_blocks, watch_settles, watch_tells;
+struct touched watch_leaving;
+unsigned watch_leaves, watch_shows;
+const struct memory *watch_shown[WATCH_SHOWN];
 
 static void look(struct call *C, int implicit)
 {
@@ -21,6 +25,7 @@ static void look(struct call *C, int implicit)
     watch_last = C->touched;
     watch_blocks = footprint_blocks_host(C);
     watch_settles = footprint_settles(C);
+    watch_tells = C->op == PTDS_OP_GRAPH_LAUNCH && C->host_sides & CALL_KERNEL_TO_HOST;
     watch_object = C->object;
     watch_generation = C->generation;
 }
@@ -28,6 +33,19 @@ static void look(struct call *C, int implicit)
 static void look_created(struct call *C)
 {
     watch_last = C->touched;
+}
+
+static void leaves(struct call *C)
+{
+    watch_leaving = C->touched;
+    watch_leaves++;
+}
+
+static void shown(struct call *C, struct memory *memory)
+{
+    (void)C;
+    if (watch_shows < WATCH_SHOWN)
+        watch_shown[watch_shows++] = memory;
 }
 
 void watch_start(void)
@@ -39,6 +57,8 @@ void watch_start(void)
     watching.created = look_created;
     watching.wants_footprint = 1;
     routing.policy = &watching;
+    state_hooks.memory_leaves = leaves;
+    state_hooks.memory_shown = shown;
 }
 
 void watch_forget_events(void)

@@ -13,6 +13,15 @@ extern uint32_t watch_object, watch_generation; /* of the same call */
 /* Whether the host waits for the same call: in its synchronous form, and in any. */
 extern int watch_blocks, watch_settles;
 
+/* Whether a kernel of the graph that the same call launches may write what the host can touch. */
+extern int watch_tells;
+
+/* What the guard was told of: memory that is about to leave, and how often; memory that others can touch from then on. */
+enum { WATCH_SHOWN = 8 };
+extern struct touched watch_leaving;
+extern unsigned watch_leaves, watch_shows;
+extern const struct memory *watch_shown[WATCH_SHOWN];
+
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
 

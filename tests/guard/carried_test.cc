@@ -137,6 +137,25 @@ TEST_F(Carried, NonBlockingStreams)
     EXPECT_EQ("N", writes(a_, &m_, n));
 }
 
+/* A kernel that writes what the host can touch may tell it by that: also in a graph, of which it is known which nodes write
+ * what. */
+TEST_F(Carried, WhatMayTellTheHost)
+{
+    struct memory pinned = make_memory(9);
+    pinned.host = 1;
+    const auto launches_graph = [this](uint8_t host_sides) {
+        return call(b_, kDefault, API_cuGraphLaunch, PTDS_OP_GRAPH_LAUNCH, [=](struct call *C) {
+            touching(&seen_, 1)(C);
+            C->host_sides = host_sides;
+        });
+    };
+    EXPECT_EQ("L0", writes(a_, &pinned));
+    EXPECT_EQ("L1", launches_graph(0));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", launches_graph(CALL_KERNEL_TO_HOST));
+    EXPECT_EQ("L0", writes(a_, &pinned));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", call(b_, kDefault, API_cuLaunchKernel, PTDS_OP_LAUNCH, touching(&seen_, 1)));
+}
+
 /* Nobody but its thread can record on a 0x2, and after a default operation each of its own is marked at once. */
 TEST_F(Carried, TheStreamOfAThread)
 {

@@ -318,7 +318,7 @@ protected:
         return [=](struct call *C) {
             C->touched.count = 1;
             C->touched.at[0] = {memory, 0, UINT64_MAX, writes};
-            C->touched.host = memory->host;
+            C->touched.host = memory->host & 1;
         };
     }
     std::string writes(Caller *by, struct memory *memory, Way way = kDefault)

@@ -18,8 +18,9 @@ enum { CASE_SECONDS = 20, BLOCK = 128 };
 
 extern char **environ;
 
-static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory,   cases_many,
-                                                  cases_tell, cases_kinds, cases_events,   cases_launches, cases_graphs};
+static const struct named_case *const groups[] = {cases_host,     cases_order,  cases_parallel, cases_memory,
+                                                  cases_many,     cases_tell,   cases_kinds,    cases_events,
+                                                  cases_launches, cases_graphs, cases_debt};
 
 // ---- what the cases use ----
 

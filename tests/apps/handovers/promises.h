@@ -36,7 +36,7 @@ struct named_case {
 
 /* Ends with a case without a name. */
 extern const struct named_case cases_host[], cases_order[], cases_parallel[], cases_memory[], cases_many[], cases_tell[],
-    cases_kinds[], cases_events[], cases_launches[], cases_graphs[];
+    cases_kinds[], cases_events[], cases_launches[], cases_graphs[], cases_debt[];
 
 void fill(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value, uint32_t count);
 void copy(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr from, uint32_t count);
