@@ -142,6 +142,8 @@ section_stacks() {
     stack "observe guarded stream" torch_threads temporaries
     stack "observe guarded stream" torch_step
     stack_gone torch_step
+    # Blocks go from thread to thread with their work pending, as above.
+    stack "observe guarded stream" torch_segments
     stack "$all" torch_loader
     stack "$all" torch_graph
     stack "observe guarded stream" torch_compile
