@@ -434,6 +434,32 @@ TEST(Appending, ToTheInputIsRefused)
 
 /* An export that takes long, by a clock that is a second further at each look: on a terminal a line says how far it is, and
  * is gone at the end. */
+/* The command that comes next names the trace's file as a shell reads it, and no byte of that moves the cursor. */
+TEST(NextCommand, IsForAnyName)
+{
+    Folder folder;
+    const std::pair<const char *, const char *> names[] = {
+        {"plain.ptds", "plain.ptds"},
+        {"a b.ptds", "'a b.ptds'"},
+        {"it's.ptds", "'it'\\''s.ptds'"},
+        {"a\033[2J.ptds", "$'a\\033[2J.ptds'"},
+        {"a\n\177'b\\.ptds", "$'a\\012\\177\\'b\\\\.ptds'"},
+    };
+    for (const auto &[name, word] : names) {
+        std::ofstream(folder / name) << BuildTrace(with_finding);
+        Command command;
+        command.argv = {data_file("analysis/ptds_leaks"), "report", name};
+        command.before = [&] { EXPECT_EQ(0, chdir(folder.path().c_str())); };
+        Outcome ran = run(command);
+        EXPECT_EQ(0, ran.exit) << ran;
+        size_t next = ran.out.rfind("Next: ");
+        ASSERT_NE(std::string::npos, next) << ran;
+        EXPECT_NE(std::string::npos, ran.out.find(std::string(" ") + word, next)) << ran.out.substr(next);
+        for (unsigned char byte : ran.out + ran.err)
+            EXPECT_TRUE((byte >= ' ' && byte != 0x7f) || byte == '\n') << name << ": " << unsigned{byte};
+    }
+}
+
 TEST(Progress, OfWhatIsWrittenIsShownOnATerminal)
 {
     if (run({{"/bin/sh", "-c", "command -v script"}}).exit != 0)
