@@ -20,8 +20,12 @@ struct line opening_default_streams(const struct traces *traces, const struct ru
         return line;
     }
     if (runs->gains == 0) {
-        line_add(&line, "Default stream: nothing%s to gain in %sany of them", runs->small != 0 ? " worth a line" : "",
+        line_add(&line, "Default stream: nothing%s to gain in %s", runs->small != 0 ? " worth a line" : "",
                  runs->or_more ? "timed calls of " : "");
+        if (runs->cost_unknown != 0)
+            line_add(&line, "%zu of them", traces->list.count - runs->cost_unknown);
+        else
+            line_add(&line, "any of them");
         add_unknown(&line, runs->cost_unknown);
         return line;
     }
