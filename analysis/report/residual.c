@@ -137,7 +137,7 @@ static void take_call(struct walker *walker, struct model *model, const struct c
 {
     struct waiting *f = walker->data;
     place(f, model, view);
-    if (!view->blocked && view->held_by == NULL)
+    if (!view_is_blocked(view))
         return;
     if (view->lost_ns != 0)
         add(f, kind_of(f, model, view), model, view, view->lost_ns);

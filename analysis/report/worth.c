@@ -294,11 +294,14 @@ bool report_knows_nothing(const struct report *report)
     return report->totals.recorded == 0 && lack_of(report) != LACK_NONE;
 }
 
+bool report_knows_times(const struct report *report)
+{
+    return trace_has_time(&report->trace) && !report_knows_nothing(report);
+}
+
 bool report_knows_blocked(const struct report *report)
 {
-    if (!trace_has_time(&report->trace) || report_knows_nothing(report))
-        return false;
-    return report->totals.blocked_ns != 0 || report->totals.untimed_waits == 0;
+    return report_knows_times(report) && (report->totals.blocked_ns != 0 || report->totals.untimed_waits == 0);
 }
 
 unsigned report_verdict(const struct report *report)

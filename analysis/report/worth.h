@@ -79,7 +79,8 @@ struct default_stream report_default_stream(const struct report *report);
 
 /* No call was recorded, though there were some, as far as anybody knows: nothing can be said of the run. */
 bool report_knows_nothing(const struct report *report);
-/* Whether it is known how long calls were blocked, perhaps not at all. */
+/* Whether it is known how long threads lived; and how long calls were blocked, perhaps not at all. */
+bool report_knows_times(const struct report *report);
 bool report_knows_blocked(const struct report *report);
 /* The outcome's place in doubt_names: DOUBTS, "unknown", where nothing can be said of the run. */
 unsigned report_verdict(const struct report *report);

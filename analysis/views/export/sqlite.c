@@ -86,7 +86,7 @@ static void add_process(struct database *database)
     row_number(database, report->totals.calls);
     row_number_if(database, report->totals.costed != 0, report->totals.host_ns);
     row_number_if(database, report_knows_blocked(report), report->totals.blocked_ns);
-    row_number_if(database, trace_has_time(&report->trace) && !report_knows_nothing(report), report->totals.threads_ns);
+    row_number_if(database, report_knows_times(report), report->totals.threads_ns);
     row_text(database, doubt_names[report_verdict(report)]);
     row_number(database, outcome.complete);
     row_number(database, outcome.little);
