@@ -36,6 +36,11 @@ struct block_case {
 /* Each ends with a NULL name. */
 extern const struct block_case copy_cases[], host_cases[], memory_cases[], context_cases[], other_cases[];
 
+/* For the frees: scene.size bytes of registered memory, and what lies in scene.array (hostblock_memory.c). */
+void block_register_pages(void);
+void block_release_pages(void);
+extern const CUDA_ARRAY_DESCRIPTOR block_image;
+
 #define MIB ((size_t)1 << 20)
 
 #endif

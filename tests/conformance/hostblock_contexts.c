@@ -3,8 +3,6 @@
  * The frees of hostblock.c where another context is in the game, whose streams are idle: does a free wait for the context
  * that is current, or for the one whose memory it is? "busy" is the context with the gate.
  */
-#include <stdlib.h>
-
 #include "tests/conformance/hostblock.h"
 
 static CUcontext idle;
@@ -38,28 +36,14 @@ static void busy_is_current(void)
         statement; \
     }
 
-static void register_pages(void)
-{
-    if (posix_memalign(&scene.host, 4096, scene.size) != 0)
-        exit(2);
-    MUST(cuMemHostRegister_v2(scene.host, scene.size, 0));
-}
-
-static void release_pages(void)
-{
-    free(scene.host);
-}
-
-static const CUDA_ARRAY_DESCRIPTOR image = {64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1};
-
 IN_IDLE(alloc_idle, MUST(cuMemAlloc_v2(&scene.made, scene.size)))
 IN_BUSY(alloc_busy, MUST(cuMemAlloc_v2(&scene.made, scene.size)))
 IN_IDLE(host_alloc_idle, MUST(cuMemHostAlloc(&scene.host, scene.size, CU_MEMHOSTALLOC_PORTABLE)))
 IN_BUSY(host_alloc_busy, MUST(cuMemHostAlloc(&scene.host, scene.size, CU_MEMHOSTALLOC_PORTABLE)))
-IN_IDLE(register_idle, register_pages())
-IN_BUSY(register_busy, register_pages())
-IN_IDLE(array_idle, MUST(cuArrayCreate_v2(&scene.array, &image)))
-IN_BUSY(array_busy, MUST(cuArrayCreate_v2(&scene.array, &image)))
+IN_IDLE(register_idle, block_register_pages())
+IN_BUSY(register_busy, block_register_pages())
+IN_IDLE(array_idle, MUST(cuArrayCreate_v2(&scene.array, &block_image)))
+IN_BUSY(array_busy, MUST(cuArrayCreate_v2(&scene.array, &block_image)))
 
 #define FREES(name, expression) \
     static CUresult name##_from_busy(void *unused) \
@@ -86,9 +70,9 @@ const struct block_case context_cases[] = {
     {"cuMemFreeHost,idle,from-idle", host_alloc_idle, host_from_idle, NULL, MIB},
     {"cuMemFreeHost,idle,from-busy", host_alloc_idle, host_from_busy, NULL, MIB},
     {"cuMemFreeHost,busy,from-idle", host_alloc_busy, host_from_idle, NULL, MIB},
-    {"cuMemHostUnregister,idle,from-idle", register_idle, pages_from_idle, release_pages, MIB},
-    {"cuMemHostUnregister,idle,from-busy", register_idle, pages_from_busy, release_pages, MIB},
-    {"cuMemHostUnregister,busy,from-idle", register_busy, pages_from_idle, release_pages, MIB},
+    {"cuMemHostUnregister,idle,from-idle", register_idle, pages_from_idle, block_release_pages, MIB},
+    {"cuMemHostUnregister,idle,from-busy", register_idle, pages_from_busy, block_release_pages, MIB},
+    {"cuMemHostUnregister,busy,from-idle", register_busy, pages_from_idle, block_release_pages, MIB},
     {"cuArrayDestroy,idle,from-idle", array_idle, array_from_idle, NULL, 0},
     {"cuArrayDestroy,idle,from-busy", array_idle, array_from_busy, NULL, 0},
     {"cuArrayDestroy,busy,from-idle", array_busy, array_from_idle, NULL, 0},

@@ -43,12 +43,12 @@ static void allocate_pages(void)
         exit(2);
 }
 
-static void release_pages(void)
+void block_release_pages(void)
 {
     free(scene.host);
 }
 
-static void register_pages(void)
+void block_register_pages(void)
 {
     allocate_pages();
     MUST(cuMemHostRegister_v2(scene.host, scene.size, 0));
@@ -57,15 +57,15 @@ static void register_pages(void)
 static void unregister_pages(void)
 {
     MUST(cuMemHostUnregister(scene.host));
-    release_pages();
+    block_release_pages();
 }
 
 CALL(host_register, cuMemHostRegister_v2(scene.host, scene.size, 0))
 CALL(host_unregister, cuMemHostUnregister(scene.host))
 
-static const CUDA_ARRAY_DESCRIPTOR image = {64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1};
-CALL(array_create, cuArrayCreate_v2(&scene.array, &image))
-DO(do_array_create, cuArrayCreate_v2(&scene.array, &image))
+const CUDA_ARRAY_DESCRIPTOR block_image = {64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+CALL(array_create, cuArrayCreate_v2(&scene.array, &block_image))
+DO(do_array_create, cuArrayCreate_v2(&scene.array, &block_image))
 CALL(array_destroy, cuArrayDestroy(scene.array))
 DO(do_array_destroy, cuArrayDestroy(scene.array))
 
@@ -80,7 +80,7 @@ const struct block_case memory_cases[] = {
     {"cuMemFree,1KiB", do_alloc, free_device, NULL, 1024},
     {"cuMemFree,64MiB", do_alloc, free_device, NULL, 64 * MIB},
     {"cuMemFreeHost", do_host_alloc, free_host, NULL, MIB},
-    {"cuMemHostUnregister", register_pages, host_unregister, release_pages, MIB},
+    {"cuMemHostUnregister", block_register_pages, host_unregister, block_release_pages, MIB},
     {"cuArrayDestroy", do_array_create, array_destroy, NULL, 0},
     {"cuMemAlloc,1KiB", NULL, alloc, do_free, 1024},
     {"cuMemAlloc,64MiB", NULL, alloc, do_free, 64 * MIB},

@@ -195,14 +195,19 @@ static void graphs(void)
     MUST(cuGraphLaunch(exec, NULL));
     conf_say_bool("node", "update", all(p, 1, N) && all(q, 1, N));
     MUST(cuStreamBeginCapture_v2(conf.nonblocking, CU_STREAM_CAPTURE_MODE_RELAXED));
-    MUST(cuGraphLaunch(exec, conf.nonblocking));
-    MUST(cuStreamEndCapture(conf.nonblocking, &captured));
-    MUST(cuGraphGetNodes(captured, &found, &one));
-    MUST(cuGraphNodeGetType(found, &type));
-    conf_say("? node", "captured-launch", type == CU_GRAPH_NODE_TYPE_GRAPH ? "child" : "other");
+    CUresult launched = cuGraphLaunch(exec, conf.nonblocking);
+    CUresult ended = cuStreamEndCapture(conf.nonblocking, &captured);
+    if (launched != CUDA_SUCCESS) {
+        conf_say_code("? node", "captured-launch", launched);
+    } else {
+        MUST(ended);
+        MUST(cuGraphGetNodes(captured, &found, &one));
+        MUST(cuGraphNodeGetType(found, &type));
+        conf_say("? node", "captured-launch", type == CU_GRAPH_NODE_TYPE_GRAPH ? "child" : "other");
+        MUST(cuGraphDestroy(captured));
+    }
     MUST(cuGraphExecDestroy(exec));
     MUST(cuGraphDestroy(graph));
-    MUST(cuGraphDestroy(captured));
     MUST(cuMemFree_v2(p));
     MUST(cuMemFree_v2(q));
 }

@@ -26,6 +26,7 @@ conformance_under() {
         agreeing=$((agreeing + same))
         total=$((total + all))
         [[ $same == "$all" ]] || differing+=("$name $same/$all")
+        [[ $STATUS == 0 ]] || differing+=("$name, status $STATUS")
         diff "$expected" "$WORK/actual" >>"$LOG" || true
     done
     verdict "${#differing[@]}" "conformance $policy: $agreeing of $total lines agree${differing[*]:+; differing: ${differing[*]}}"
