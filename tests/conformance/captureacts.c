@@ -84,6 +84,15 @@ static CUresult launch(CUstream s)
     ACT(cuLaunchHostFunc_0, cuLaunchHostFunc(NULL, nothing, NULL)) \
     ACT(cuStreamAddCallback_capturing, cuStreamAddCallback(capturing, callback, NULL, 0)) \
     ACT(cuMemcpyBatchAsync_capturing, batch()) \
+    ACT(cuGraphLaunch_capturing, cuGraphLaunch(executable, capturing)) \
+    ACT(cuGraphLaunch_0, cuGraphLaunch(executable, NULL)) \
+    ACT(cuGraphLaunch_0x2, cuGraphLaunch(executable, CU_STREAM_PER_THREAD)) \
+    ACT(cuGraphLaunch_blocking2, cuGraphLaunch(executable, conf.blocking2)) \
+    ACT(cuGraphUpload_capturing, cuGraphUpload(executable, capturing)) \
+    ACT(cuGraphUpload_0, cuGraphUpload(executable, NULL)) \
+    ACT(cuGraphInstantiate, \
+        (code = cuGraphInstantiateWithFlags(&made_exec, made_graph, 0), code ? code : cuGraphExecDestroy(made_exec))) \
+    ACT(cuGraphExecUpdate, cuGraphExecUpdate_v2(executable, made_graph, &(CUgraphExecUpdateResultInfo){0})) \
     ACT(cuStreamBeginCapture_0, cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_RELAXED))
 
 static CUevent event2;
@@ -92,6 +101,9 @@ static unsigned int word;
 static size_t size, size2;
 static CUcontext context;
 static CUfunction function;
+static CUgraph made_graph;                /* one empty kernel */
+static CUgraphExec executable, made_exec; /* of it; executable is there all the time */
+static CUresult code;
 static void nothing(void *unused)
 {
     (void)unused;
@@ -192,9 +204,20 @@ static void ends(void)
     conf_say_code("capture", "query-event-of-ended-capture", cuEventQuery(event));
 }
 
+static void make_graph(void)
+{
+    CUDA_KERNEL_NODE_PARAMS k = {.func = conf.empty, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1};
+    CUgraphNode node;
+    k.blockDimX = k.blockDimY = k.blockDimZ = 1;
+    MUST(cuGraphCreate(&made_graph, 0));
+    MUST(cuGraphAddKernelNode_v2(&node, made_graph, NULL, 0, &k));
+    MUST(cuGraphInstantiateWithFlags(&executable, made_graph, 0));
+}
+
 int main(void)
 {
     conf_begin();
+    make_graph();
     MUST(cuMemAlloc_v2(&buffer, 64));
     MUST(cuMemHostAlloc((void **)&pinned, 64, 0));
     pageable = calloc(1, 64);

@@ -173,11 +173,9 @@ static void graphs(void)
     CUdeviceptr p = words(0), q = words(0);
     uint32_t n = N;
     void *parameters[] = {&p, &n};
-    CUgraph graph, captured;
-    CUgraphNode node, found;
+    CUgraph graph;
+    CUgraphNode node;
     CUgraphExec exec;
-    CUgraphNodeType type;
-    size_t one = 1;
     CUDA_KERNEL_NODE_PARAMS k = {.func = conf.add_one, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
     k.blockDimY = k.blockDimZ = 1;
     k.kernelParams = parameters;
@@ -194,18 +192,6 @@ static void graphs(void)
     MUST(cuGraphExecUpdate_v2(exec, graph, &(CUgraphExecUpdateResultInfo){0}));
     MUST(cuGraphLaunch(exec, NULL));
     conf_say_bool("node", "update", all(p, 1, N) && all(q, 1, N));
-    MUST(cuStreamBeginCapture_v2(conf.nonblocking, CU_STREAM_CAPTURE_MODE_RELAXED));
-    CUresult launched = cuGraphLaunch(exec, conf.nonblocking);
-    CUresult ended = cuStreamEndCapture(conf.nonblocking, &captured);
-    if (launched != CUDA_SUCCESS) {
-        conf_say_code("? node", "captured-launch", launched);
-    } else {
-        MUST(ended);
-        MUST(cuGraphGetNodes(captured, &found, &one));
-        MUST(cuGraphNodeGetType(found, &type));
-        conf_say("? node", "captured-launch", type == CU_GRAPH_NODE_TYPE_GRAPH ? "child" : "other");
-        MUST(cuGraphDestroy(captured));
-    }
     MUST(cuGraphExecDestroy(exec));
     MUST(cuGraphDestroy(graph));
     MUST(cuMemFree_v2(p));

@@ -170,14 +170,6 @@ CUresult capture_add(struct stream *s, struct work *w)
     return CUDA_SUCCESS;
 }
 
-/* A graph launched into a capture: a child graph there. */
-CUresult capture_add_graph(struct stream *s, const struct graph *graph)
-{
-    struct work w = {.kind = WORK_CHILD, .child = graph_clone(graph)};
-    w.child->embedded = true;
-    return capture_add(s, &w);
-}
-
 CUresult capture_record(struct stream *s, struct event *e)
 {
     if (s->capture->invalid)

@@ -178,9 +178,7 @@ CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
 {
     struct work nothing = {.kind = WORK_NONE};
     struct launch launch = {NULL, 0, 0};
-    CUresult result = s->kind == STREAM_LEGACY ? capture_legacy_use(s->ctx) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS && s->capture)
-        return capture_add_graph(s, exec->graph);
+    CUresult result = capture_observe(s); /* no capture takes one, and none survives it (measured) */
     if (result != CUDA_SUCCESS)
         return result;
     struct op *before = op_new(&nothing), *after = op_new(&nothing);

@@ -156,7 +156,9 @@ CUresult impl_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGra
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     sim_lock();
-    if (phGraphExec && handle_is(hGraph, HANDLE_GRAPH)) {
+    if (phGraphExec && handle_is(hGraph, HANDLE_GRAPH))
+        result = capture_unsafe();
+    if (result == CUDA_SUCCESS) {
         struct graph_exec *exec = calloc(1, sizeof *exec);
         if (!exec)
             abort();
@@ -164,7 +166,6 @@ CUresult impl_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGra
         exec->flags = flags;
         handle_add(exec, HANDLE_EXEC);
         *phGraphExec = (CUgraphExec)exec;
-        result = CUDA_SUCCESS;
     }
     sim_unlock();
     return result;
@@ -236,13 +237,15 @@ CUresult impl_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     return result;
 }
 
-/* Nothing to upload: only its place in the stream. */
+/* Nothing to upload: only its place in the stream, which must not capture (measured). */
 CUresult impl_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 {
     struct stream *s;
     struct work nothing = {.kind = WORK_NONE};
     sim_lock();
     CUresult result = handle_is(hGraph, HANDLE_EXEC) ? stream_find(hStream, &s) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = capture_forbid(s);
     if (result == CUDA_SUCCESS)
         result = stream_push(s, &nothing, NULL);
     sim_unlock();

@@ -90,7 +90,11 @@ static void to_kernel(struct node *node, CUDA_KERNEL_NODE_PARAMS *p)
         abort();
     for (size_t i = 0; i < f->parameter_count; i++)
         node->parameters[i] = (char *)node->work.blob + f->parameters[i].offset;
-    *p = (CUDA_KERNEL_NODE_PARAMS){.gridDimX = k->grid[0],
+    /* Of one that was launched by a CUkernel, both: the context's function too (measured). */
+    *p = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)f,
+                                   .kern = k->kernel,
+                                   .ctx = (CUcontext)f->module->ctx,
+                                   .gridDimX = k->grid[0],
                                    .gridDimY = k->grid[1],
                                    .gridDimZ = k->grid[2],
                                    .blockDimX = k->block[0],
@@ -98,12 +102,6 @@ static void to_kernel(struct node *node, CUDA_KERNEL_NODE_PARAMS *p)
                                    .blockDimZ = k->block[2],
                                    .sharedMemBytes = k->shared,
                                    .kernelParams = node->parameters};
-    if (k->kernel) {
-        p->kern = k->kernel;
-        p->ctx = (CUcontext)f->module->ctx;
-    } else {
-        p->func = (CUfunction)f;
-    }
 }
 
 static void to_kernel_v1(struct node *node, CUDA_KERNEL_NODE_PARAMS_v1 *p)

@@ -292,7 +292,6 @@ CUresult capture_legacy_use(struct context *ctx);   /* 906 and invalidates, or 0
 CUresult capture_legacy_query(struct context *ctx); /* 906 without harm, or 0 */
 CUresult capture_unsafe(void);                      /* 900 and invalidates, or 0 */
 CUresult capture_add(struct stream *s, struct work *w);
-CUresult capture_add_graph(struct stream *s, const struct graph *graph);
 CUresult capture_forbid(struct stream *s); /* 900 and invalidates if s captures */
 CUresult capture_any(struct context *ctx); /* 900 and invalidates if anything of ctx captures */
 CUresult capture_record(struct stream *s, struct event *e);
