@@ -161,7 +161,8 @@ static int add_kernel_node(struct call *C, struct nodes *nodes, CUgraphNode node
     CUDA_KERNEL_NODE_PARAMS kernel;
     if (driver.cuGraphKernelNodeGetParams_v2(node, &kernel) != CUDA_SUCCESS)
         return 0;
-    nodes_add_kernel(C, nodes, kernel.func ? kernel.func : (CUfunction)kernel.kern, kernel.kernelParams, kernel.extra);
+    /* Of one from a library both are there (measured), and only of the CUkernel it is known whose it is. */
+    nodes_add_kernel(C, nodes, kernel.kern ? (CUfunction)kernel.kern : kernel.func, kernel.kernelParams, kernel.extra);
     return 1;
 }
 

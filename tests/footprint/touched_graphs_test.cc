@@ -4,7 +4,6 @@
  */
 #include "tests/conformance/tables.ptx.h"
 #include "tests/footprint/touched.h"
-#include "tests/conformance/tables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
 
 namespace
@@ -48,6 +47,33 @@ TEST_F(Touched, GraphsAllTheirNodes)
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
     CU(cuStreamDestroy(stream));
+}
+
+/* The driver names a library's kernel in a graph by its function in the context, which nobody was given, and by the
+ * CUkernel, whose library is known. */
+TEST_F(Touched, GraphsKernelsOfALibrary)
+{
+    CUdeviceptr a = device("a"), b = device("b");
+    CUlibrary library;
+    CUkernel copy;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    unsigned n = 0;
+    void *params[] = {&a, &b, &n};
+    CU(cuLibraryLoadData(&library, kit_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CU(cuLibraryGetKernel(&copy, library, KIT_COPY));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuLaunchKernel(reinterpret_cast<CUfunction>(copy), 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a r b");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuStreamDestroy(stream));
+    CU(cuLibraryUnload(library));
 }
 
 /* What a graph copies from the host is not looked at: there may be pointers where it goes. */
