@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 void *table_grow_more(void *items, size_t *room, size_t need, size_t size)
 {
     size_t wanted = *room * 2 > need ? *room * 2 : need;
@@ -15,7 +17,7 @@ void *table_grow_more(void *items, size_t *room, size_t need, size_t size)
         wanted = 8;
     if (wanted < need || wanted > SIZE_MAX / size)
         return NULL;
-    unsigned char *grown = realloc(items, wanted * size);
+    unsigned char *grown = memory_resized(items, wanted * size);
     if (grown == NULL)
         return NULL;
     memset(grown + *room * size, 0, (wanted - *room) * size);
@@ -34,8 +36,8 @@ static size_t place(const struct id_map *map, uint64_t stored)
 static bool rehash(struct id_map *map)
 {
     struct id_map next = {.room = map->room != 0 ? map->room * 2 : 16, .used = map->used};
-    next.keys = calloc(next.room, sizeof *next.keys);
-    next.values = calloc(next.room, sizeof *next.values);
+    next.keys = memory_zeroed(next.room, sizeof *next.keys);
+    next.values = memory_zeroed(next.room, sizeof *next.values);
     if (next.keys == NULL || next.values == NULL) {
         free(next.keys);
         free(next.values);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status) __attribute__((weak));
 
 void sink_printf(struct text_sink *sink, const char *format, ...)
@@ -137,7 +139,7 @@ size_t text_clean(char *out, size_t room, const void *bytes, size_t size)
 
 char *text_copy(const void *bytes, size_t size)
 {
-    char *copy = malloc(size + 1);
+    char *copy = memory_bytes(size + 1);
     if (copy != NULL)
         text_clean(copy, size + 1, bytes, size);
     return copy;

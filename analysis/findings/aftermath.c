@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 
 struct watched {
@@ -189,7 +191,7 @@ static uint64_t ran_ns(const struct model *model, const struct call_view *view, 
 
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
-    struct watch *watch = calloc(1, sizeof *watch);
+    struct watch *watch = memory_zeroed(1, sizeof *watch);
     if (watch == NULL)
         return;
     watch->call = *view->call;

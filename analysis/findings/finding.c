@@ -4,6 +4,7 @@
  * bounded (a damaged trace may name any number of call sites).
  */
 #include "analysis/findings/rule.h"
+#include "analysis/base/memory.h"
 #include "analysis/trace/selection.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ const char *const finding_set_names[FINDING_SETS] = {
 
 static struct finding *new_finding(struct findings *findings, const struct rule *rule)
 {
-    struct finding *made = findings->list.count < FINDING_LIMIT ? calloc(1, sizeof *made) : NULL;
+    struct finding *made = findings->list.count < FINDING_LIMIT ? memory_zeroed(1, sizeof *made) : NULL;
     if (made == NULL || !TABLE_ADD(&findings->list)) {
         free(made);
         findings->refused++;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/order/touch.h"
 
 enum { PROBES = 4 };
@@ -37,7 +38,7 @@ static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
         tracks->list.count = (size_t)slot + 1;
     struct track **track = &tracks->list.items[slot];
     if (*track == NULL)
-        *track = calloc(1, sizeof **track);
+        *track = memory_zeroed(1, sizeof **track);
     return *track;
 }
 

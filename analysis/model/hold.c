@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/model/model.h"
 
 /* Shorter ones hold nobody up for long enough to be worth a finding. */
@@ -88,7 +89,7 @@ void hold_leave(struct model *model, const struct call_view *view)
     if (!view->timed || view->ns < LEAST_HOLD_NS || !kind_of(model, view, &kind))
         return;
     if (holds->kept == NULL)
-        holds->kept = calloc(HOLDS_KEPT, sizeof *holds->kept);
+        holds->kept = memory_zeroed(HOLDS_KEPT, sizeof *holds->kept);
     if (holds->kept == NULL)
         return;
     struct hold *place = &holds->kept[0];

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 void model_begin(struct model *model, const struct trace *trace)
 {
     *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN, .places = &model->events}, .era = 1};
     model->more = (trace->flags & PTDS_CALL_SHIM_EDGE) != 0;
     if (model->more)
-        model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
+        model->entered = memory_zeroed(MODEL_ENTERED, sizeof *model->entered);
     model_cost_begin(model);
     device_times_begin(&model->device, trace);
     model_pooled_begin(model);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 uint32_t model_replay(struct model *model, unsigned policy)
 {
     if (!TABLE_ADD(&model->replays))
@@ -240,7 +242,7 @@ static struct vclock learn_in(struct model *model, struct order *order, const st
 
 static RARE void learn_in_replays(struct model *model, const struct call_view *view, struct completion *wait)
 {
-    wait->replayed = calloc(model->replays.count, sizeof *wait->replayed);
+    wait->replayed = memory_zeroed(model->replays.count, sizeof *wait->replayed);
     wait->replays = wait->replayed != NULL ? model->replays.count : 0;
     for (uint32_t i = 0; i < model->replays.count; i++) {
         if (view->submits)

@@ -13,13 +13,15 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/memory.h"
+
 bool kept_begin(struct verdicts *v, struct model *model)
 {
     bool promised = order_promised(&v->trace->defs);
     bool takes = !promised && (v->trace->flags & PTDS_CALL_REMAPPED), overtakes = !promised && v->trace->from_pinned;
     if (!takes && !overtakes)
         return true;
-    v->kept = calloc(1, sizeof *v->kept);
+    v->kept = memory_zeroed(1, sizeof *v->kept);
     if (v->kept == NULL)
         return false;
     *v->kept = (struct kept){.model = model, .takes = takes, .overtakes = overtakes};

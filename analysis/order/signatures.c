@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/order/mangled.h"
 
 enum { PARAMETERS_MOST = 512 };
@@ -20,7 +21,7 @@ static enum access access_of(enum mangled_parameter kind)
 static struct parameter *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout,
                                          uint32_t count)
 {
-    struct parameter *parameters = malloc((count + 1) * sizeof *parameters);
+    struct parameter *parameters = memory_bytes((count + 1) * sizeof *parameters);
     uint32_t named = 0, wide = 0;
     if (parameters == NULL)
         return NULL;

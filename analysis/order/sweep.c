@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 enum { EDGES_A_LANE = 8 }; /* at most OPEN_MOST / LANES_MOST */
 _Static_assert(EDGES_A_LANE <= OPEN_MOST / LANES_MOST, "sweeping comes before giving up");
 
@@ -245,7 +247,7 @@ static void give_up(struct verdicts *v)
 
 void sweep(struct verdicts *v)
 {
-    struct sweeping s = {.lane = calloc(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
+    struct sweeping s = {.lane = memory_zeroed(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
     if (s.lane != NULL) {
         collect_accesses(v, &s);
         sweep_all_marks(v, &s);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/add.h"
+#include "analysis/base/memory.h"
 
 /* Processes come in order, so a process's share is the last one or a new one. */
 static struct share *share_of(struct folded *folded, size_t process)
@@ -184,7 +185,7 @@ static int by_value(const void *a, const void *b)
 struct spread folded_spread(const struct folded *folded)
 {
     struct spread spread = {0};
-    uint64_t *values = calloc(folded->shares.count + 1, sizeof *values);
+    uint64_t *values = memory_zeroed(folded->shares.count + 1, sizeof *values);
     if (values == NULL)
         return spread;
     for (size_t i = 0; i < folded->shares.count; i++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/add.h"
+#include "analysis/base/memory.h"
 #include "analysis/report/busy.h"
 #include "analysis/report/lives.h"
 #include "analysis/trace/device_times.h"
@@ -55,7 +56,7 @@ static void begin_rules(struct pass *pass)
                                  .goes = &pass->goes};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
-            run->state = calloc(1, rules[i]->state);
+            run->state = memory_zeroed(1, rules[i]->state);
         if (rules[i]->state != 0 && run->state == NULL) {
             report->out_of_memory = true;
             run->rule = NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/add.h"
+#include "analysis/base/memory.h"
 #include "analysis/report/pass.h"
 
 static void count_exactly(struct report *report)
@@ -88,7 +89,7 @@ static void find_run_time(struct report *report, const struct merge *merge)
 
 int report_read(struct report *report, const struct trace_source *source, char *error)
 {
-    *report = (struct report){0};
+    *report = (struct report){.refusals = memory_refusals()};
     edge_table_begin(&report->edges);
     return trace_read(&report->trace, source, error);
 }
@@ -110,7 +111,7 @@ int report_make(struct report *report, const struct selection *selection, struct
     for (size_t i = 0; i < KEPT_REASONS; i++)
         report->totals.kept_all += report->totals.kept[i];
     report_weigh(report, FLOOR_DEFAULT);
-    report->out_of_memory |= report->trace.out_of_memory;
+    report->out_of_memory |= report->trace.out_of_memory || memory_refusals() != report->refusals;
     report->edges.analysed &= report->totals.recorded != 0 || report_outcome(report).complete;
     report->made = true;
     return 0;

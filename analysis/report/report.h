@@ -96,7 +96,8 @@ struct report {
     uint64_t refused;  /* findings that were not kept */
     uint64_t left_out; /* recorded calls that there was no time to look at */
     bool has_counts;
-    bool out_of_memory;
+    bool out_of_memory;         /* nobody knows what is missing */
+    uint64_t refusals;          /* memory_refusals when it began */
     bool made;                  /* else only the trace is read, and all else is empty */
     struct report_watch *walks; /* told how far each report_walk is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.

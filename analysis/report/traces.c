@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 
 static void tell(struct traces *traces, const char *line)
@@ -81,7 +82,7 @@ static bool add_file(struct traces *traces, const char *path)
     struct stat status = {.st_ino = 0};
     if (is_known(traces, path, &status))
         return true;
-    struct traced *traced = calloc(1, sizeof *traced);
+    struct traced *traced = memory_zeroed(1, sizeof *traced);
     if (traced == NULL)
         return false;
     traced->device = status.st_dev;

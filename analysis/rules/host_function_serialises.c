@@ -7,6 +7,8 @@
  */
 #include <stdlib.h>
 
+#include "analysis/base/memory.h"
+
 #include "analysis/findings/rule.h"
 
 enum { BEHIND, ONE_THREAD };
@@ -136,7 +138,7 @@ static void own_stream(struct rule_run *run, struct state *state, const struct c
 static void add(struct state *state, const struct rule_run *rule_run, const struct call_view *view, const struct run *run)
 {
     bool is_short = run != NULL && trace_ns(rule_run->trace, run->end - run->begin) < SHORT_NS;
-    struct ptds_rec_CALL *copy = is_short || state->count == MOST_WAITING ? NULL : malloc(sizeof *copy);
+    struct ptds_rec_CALL *copy = is_short || state->count == MOST_WAITING ? NULL : memory_bytes(sizeof *copy);
     if (copy == NULL)
         return;
     *copy = view->call->r;

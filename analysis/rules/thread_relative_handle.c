@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/rule.h"
+#include "analysis/base/memory.h"
 #include "analysis/order/touch.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
@@ -84,7 +85,7 @@ static void waited(struct state *state, const struct call_view *view)
     if (!own || view->asked_kind != PTDS_STREAM_PER_THREAD || view->asked != view->target || view->waits.count != 0)
         return;
     if (state->waiters == NULL)
-        state->waiters = calloc(WAITERS, sizeof *state->waiters);
+        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters != NULL && state->waiting < WAITERS)
         state->waiters[state->waiting++] =
             (struct waiter){.thread = view->call->thread, .context = view->context, .call = *call};

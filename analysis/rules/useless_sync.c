@@ -9,6 +9,8 @@
  */
 #include <stdlib.h>
 
+#include "analysis/base/memory.h"
+
 #include "analysis/findings/rule.h"
 
 enum { NOTHING_NEW, NOT_USED };
@@ -61,7 +63,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter)
 static void hold_back(struct state *state, const struct call_view *view)
 {
     if (state->waiters == NULL)
-        state->waiters = calloc(WAITERS, sizeof *state->waiters);
+        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters == NULL || state->waiting == WAITERS)
         return;
     struct waiter *waiter = &state->waiters[state->waiting++];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 
 /* The item of `list` known under `id` in records of this kind, appended if it is new; NULL without memory. */
@@ -42,7 +43,7 @@ static void *keep(struct definitions *defs, size_t bytes)
 {
     size_t need = (bytes + 7) & ~(size_t)7, room = need > KEPT_LEAST ? need : KEPT_LEAST;
     if (defs->kept == NULL || defs->kept->left < need) {
-        struct kept_bytes *more = malloc(sizeof *more + room);
+        struct kept_bytes *more = memory_bytes(sizeof *more + room);
         if (more == NULL) {
             defs->out_of_memory = true;
             return NULL;

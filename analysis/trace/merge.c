@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
+
 #include "analysis/trace/records.h"
 
 /* The innermost region of the domain ends. Those too deep to be kept are taken for the first to end. */
@@ -162,8 +164,8 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 {
     *merge = (struct merge){.trace = trace, .fixed = trace->fixed[PTDS_REC_CALL]};
     uint32_t threads = count_threads(trace);
-    merge->cursors = calloc(threads + 1, sizeof *merge->cursors);
-    merge->heap = calloc(threads + 1, sizeof *merge->heap);
+    merge->cursors = memory_zeroed(threads + 1, sizeof *merge->cursors);
+    merge->heap = memory_zeroed(threads + 1, sizeof *merge->heap);
     if (merge->cursors == NULL || merge->heap == NULL)
         return -1;
     uint32_t used = 0;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/memory.h"
 #include "analysis/trace/header.h"
 #include "analysis/trace/records.h"
 
@@ -71,7 +72,7 @@ static struct durations *new_durations(struct trace *trace, size_t at)
         trace->durations.count = at + 1;
     struct durations *durations = &trace->durations.items[at];
     if (durations->steps == NULL)
-        durations->steps = calloc(DURATION_STEPS, sizeof *durations->steps);
+        durations->steps = memory_zeroed(DURATION_STEPS, sizeof *durations->steps);
     return durations->steps != NULL ? durations : NULL;
 }
 

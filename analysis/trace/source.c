@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/memory.h"
+
 static const void *memory_chunk(const struct trace_source *source, uint64_t index, size_t *readable)
 {
     const struct ptds_trace_header *header = source->header;
@@ -81,7 +83,7 @@ static struct mapped {
 
 static void note_mapped(const char *path, const char *data, size_t bytes)
 {
-    struct mapped *one = malloc(sizeof *one);
+    struct mapped *one = memory_bytes(sizeof *one);
     if (one == NULL)
         return;
     *one = (struct mapped){path, data, bytes, mapped};

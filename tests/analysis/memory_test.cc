@@ -139,6 +139,50 @@ TEST(Memory, MayFailAnywhere)
     }
 }
 
+/* What a report says of edges and costs; `lost`: and that it may be of less than it was asked for. */
+struct Said {
+    explicit Said(const trace_source *source, long fail = -1)
+    {
+        struct report report;
+        char error[TRACE_ERROR_SIZE];
+        asked = 0;
+        fails_at = fail;
+        lost = report_build(&report, source, error) != 0 || report.out_of_memory;
+        fails_at = -1;
+        allocations = asked;
+        for (int verdict = 0; verdict < VERDICTS; verdict++)
+            numbers.push_back(edge_table_count(&report.edges, static_cast<enum verdict>(verdict)));
+        for (uint64_t count : report.edges.lost)
+            numbers.push_back(count);
+        numbers.insert(numbers.end(), {report.edges.totals.races, report.edges.totals.possible_races, report.totals.host_ns,
+                                       report.totals.recorded, report.findings.count, report.entries.count});
+        report_end(&report);
+    }
+    bool lost;
+    std::vector<uint64_t> numbers;
+    long allocations;
+};
+
+/* Without memory for all it says so: else an order would count as not needed, or as missing, since half of it was
+ * forgotten. */
+TEST(Memory, AReportOfLessSaysSo)
+{
+    if (!COUNTS_MEMORY)
+        GTEST_SKIP() << "the allocator is a sanitizer's";
+    for (const char *name : {"any-10", "crowd", "gaps", "kept", "kinds", "per-thread"}) {
+        MemoryTrace trace(RunOf(name));
+        const Said whole(trace.source());
+        long lost = 0;
+        ASSERT_FALSE(whole.lost) << name;
+        for (long fail = 1; fail <= whole.allocations; fail++) {
+            const Said said(trace.source(), fail);
+            lost += said.lost;
+            EXPECT_TRUE(said.lost || said.numbers == whole.numbers) << name << ": allocation " << fail;
+        }
+        EXPECT_LT(whole.allocations * 9 / 10, lost) << name;
+    }
+}
+
 bool IsSame(const prediction &one, const prediction &two)
 {
     return one.least == two.least && one.most == two.most;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory for everything in analysis/, and whether there always was some: most of what has none goes on and knows less, and
+ * whoever shows a result has to say that it may be of less. No function here exits, aborts or prints.
+ */
+#ifndef PTDS_ANALYSIS_BASE_MEMORY_H
+#define PTDS_ANALYSIS_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As calloc, malloc and realloc; free gives it back. NULL: there is none, and that is counted. */
+void *memory_zeroed(size_t count, size_t size);
+void *memory_bytes(size_t size);
+void *memory_resized(void *block, size_t size);
+
+/* How often there was none, in all threads so far. */
+uint64_t memory_refusals(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
