@@ -230,7 +230,7 @@ TEST(Cubin, SymbolsOfItsVariables)
 /* The parts of an image by which others are found; what can't be found may be anything. */
 TEST(Cubin, DamagedTables)
 {
-    const std::string good = cubin(".nv.global", 8, {{"counter", STT_OBJECT, 1}, {"malloc", STT_FUNC, 0}});
+    std::string good = cubin(".nv.global", 8, {{"counter", STT_OBJECT, 1}, {"malloc", STT_FUNC, 0}});
     auto with = [&](auto change) {
         std::string bad = good;
         Elf64_Ehdr header;
@@ -256,6 +256,12 @@ TEST(Cubin, DamagedTables)
     EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_link = 4; }), all);
     EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_offset = 1 << 20; }), all);
     EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_type = SHT_DYNSYM; }), all) << "bytes without a name";
+    good = cubin(".text.f", 4, {{"f", STT_FUNC, 1}});
+    auto end_at = [&](size_t offset) {
+        return with([offset](auto &, auto *sections) { sections[3].sh_offset = offset, sections[3].sh_size = 0; });
+    };
+    EXPECT_EQ(end_at(good.size()), 0u) << "an empty table, where the image ends";
+    EXPECT_EQ(end_at(good.size() + 1), all);
 }
 
 /* A cubin whose variables are initialised: with that. */
