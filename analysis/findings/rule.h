@@ -60,6 +60,10 @@ enum rule_case {
     CASES = 14
 };
 
+/* How long `sentences` and `remedies` of a rule are: one for each of its details, which are also looked up where there is
+ * none of their own. */
+#define PER_DETAIL(details) (sizeof(details) / sizeof *(details))
+
 struct rule {
     const char *id;             /* words, never renumbered */
     const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
@@ -67,8 +71,8 @@ struct rule {
     const char *sentence;       /* what the hazard is */
     const char *advice;         /* what to do about it */
     const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
-    const char *const *sentences; /* what a detail is, where that is not `sentence`; likewise */
-    const char *const *remedies;  /* what to do about a detail, where that is not `advice` (NULL: it is) */
+    const char *const *sentences; /* what a detail is, where that is not `sentence` (NULL: it is); PER_DETAIL */
+    const char *const *remedies;  /* what to do about a detail, where that is not `advice`; likewise */
     const char *bad, *good;
     enum goes_by goes;      /* by which policies what it finds would go (goes.h) */
     enum severity severity; /* of its findings, unless the rule says otherwise for one */

@@ -21,7 +21,7 @@ static const char *const details[] = {
     "a library opened with RTLD_DEEPBIND that calls the driver past the shim",
 };
 
-static const char *const remedies[] = {
+static const char *const remedies[PER_DETAIL(details)] = {
     [EXCLUDED] = "Take the object out of PTDS_EXCLUDE (or into PTDS_INCLUDE).",
     [EXPLICIT] = "Run with PTDS_EXPLICIT_LEGACY=remap: the object names the legacy stream wherever it uses a stream.",
     [DEEPBIND] = "Run it by ptds run --audit.",

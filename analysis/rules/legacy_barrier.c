@@ -14,7 +14,7 @@ static const char *const details[] = {
     "waiting for the legacy stream waits for other streams, too",
 };
 
-static const char *const remedies[] = {
+static const char *const remedies[PER_DETAIL(details)] = {
     [SYNC] = "Wait for the stream that the work is on instead, or run under guarded (for calls that name 0x1 with "
              "PTDS_EXPLICIT_LEGACY=remap).",
 };

@@ -17,7 +17,7 @@ static const char *const details[] = {
     "the host could see in its memory that the first was done: an order that no CUDA call shows would make it right",
 };
 
-static const char *const sentences[] = {
+static const char *const sentences[PER_DETAIL(details)] = {
     [POSSIBLE] =
         "Both use the same memory, one may write what the other uses, and neither streams, events nor the host order "
         "them.",

@@ -473,6 +473,37 @@ TEST(UnorderedConflict, WithAKernelItIsPossibleAndNamesTheOtherOne)
     EXPECT_NE(0u, findings[0]->pair.allocation);
 }
 
+/* Each detail has a sentence, its own or the rule's. */
+TEST(UnorderedConflict, SaysWhatItIs)
+{
+    const std::string memory = "1@0 alloc m=A ptr=0x10000 bytes=4096\n1@0 alloc m=H ptr=0x30000 bytes=4096 kind=pinned\n",
+                      set = "1@1 memset s=N1 dst=A bytes=64\n", read = "1@9 copy s=N2 src=A dst=H to=pinned bytes=64\n",
+                      both = "Both touch the same memory, one of them writes it, and neither streams, events nor the host "
+                             "order them.";
+    const struct {
+        std::string calls;
+        enum severity severity;
+        std::string sentence;
+    } cases[] = {
+        {set + read, SEVERITY_ERROR, both},
+        {set + "2@9 copy s=N2 src=A dst=H to=pinned bytes=64\n", SEVERITY_WARNING, both},
+        {set + "1@2 memset s=N1 dst=H+1024 bytes=4\n" + read, SEVERITY_WARNING, both},
+        {"1@1 launch s=N1 k=_Z5firstPf args=A\n1@2 launch s=N2 k=_Z6secondPf args=A\n", SEVERITY_NOTE,
+         "Both use the same memory, one may write what the other uses, and neither streams, events nor the host order "
+         "them."},
+        {"1@1 launch s=N1 k=_Z5firstPf args=A\n1@2 launch s=N2 k=_Z5firstPf args=A\n", SEVERITY_NOTE,
+         "The kernel uses the same memory on several streams, which nothing orders: right where each only reads, or has a "
+         "part of its own."},
+    };
+    for (const auto &one : cases) {
+        Built report(BuildTrace(memory + one.calls));
+        auto findings = report.Of("unordered-conflict");
+        ASSERT_EQ(1u, findings.size()) << one.calls << report.Text();
+        EXPECT_EQ(one.severity, findings[0]->severity) << one.calls;
+        EXPECT_EQ(one.sentence, finding_sentence(findings[0])) << one.calls;
+    }
+}
+
 TEST(HalfRemapped, NamesEachReason)
 {
     Built report(BuildTrace("untabled cuNewThingAsync\n"
