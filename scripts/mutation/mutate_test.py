@@ -220,6 +220,19 @@ class Run(unittest.TestCase):
         self.assertEqual(sum(outcome == "not compiled" for outcome in known.values()), int(counts[4]))
         self.assertEqual(sum(outcome in ("noticed", "timeout") for outcome in known.values()), int(counts[1]))
 
+    def test_a_header_must_stay_one_of_both_languages(self):
+        kinds = "enum kind { FIRST };\nstatic inline enum kind of(enum kind kind)\n{\n    return %s;\n}\n"
+        for after, broken in (("FIRST", set()), ("(enum kind)1", set()), ("1", {7})):
+            before = kinds % "kind"
+            with open(os.path.join(self.folder.name, "toy/toy.h"), "w", encoding="utf-8") as file:
+                file.write(before)
+            start = before.index("return kind") + len("return ")
+            mutant = next(iter(rules.mutants("toy/toy.h", before)))._replace(start=start, before="kind", after=after)
+            toy = Toy(self.folder.name)
+            toy.learn()
+            self.assertTrue(toy.compiles("toy/toy.h", rules.applied(mutant, before)), after)
+            self.assertEqual(broken, toy.prepare([(7, mutant, before)], lambda words: None), after)
+
     def test_many_at_once_find_the_same(self):
         self.run_it()
         alone = self.outcomes()

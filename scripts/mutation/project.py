@@ -122,12 +122,13 @@ class Project:
                  "--noremote_upload_local_results", "--target_pattern_file=" + names)
         return [os.path.join(self.root, "bazel-out")]
 
-    def compiles(self, path, text):
+    def compiles(self, path, text, language="c"):
         """Whether a file does with that text. A header is tried with the options of a neighbour."""
         alike = max(self.compilers, key=lambda other: (other == path, len(os.path.commonprefix([other, path]))))
         words = [word for word in self.compilers[alike] if not word.startswith("-frandom-seed")]
         words = [word for at, word in enumerate(words) if "-MF" not in words[max(0, at - 1):at + 1]]
-        return subprocess.run(words + ODD + ["-fsyntax-only", "-iquote", os.path.dirname(path), "-x", "c", "-"],
+        words = [word for word in words if language == "c" or not word.startswith(("-std=", "-W"))]
+        return subprocess.run(words + ODD + ["-fsyntax-only", "-iquote", os.path.dirname(path), "-x", language, "-"],
                               input=text.encode(), cwd=self.root, stderr=subprocess.DEVNULL).returncode == 0
 
     # Mutants
@@ -143,7 +144,12 @@ class Project:
         # In a new copy nothing compiles: links to the sources and generated headers come with the first build.
         if not all(self.compiles(path, text) for path, text in {mutant.file: text for _, mutant, text in changes}.items()):
             self.build()
-        broken = {number for number, mutant, text in changes if not self.compiles(mutant.file, rules.applied(mutant, text))}
+        # Tests in C++ include some headers, and that language takes less.
+        shared = {path for path, text in {mutant.file: text for _, mutant, text in changes}.items()
+                  if path.endswith(".h") and self.compiles(path, text, "c++")}
+        broken = {number for number, mutant, text in changes
+                  if not all(self.compiles(mutant.file, rules.applied(mutant, text), language)
+                             for language in ("c", "c++")[:1 + (mutant.file in shared)])}
         texts, numbered = {}, {}
         for number, mutant, text in changes:
             if number not in broken:
