@@ -113,6 +113,7 @@ const Row parts[] = {
     {"_Z1fIZ4mainEUlvE_EvPT_", "W"},
     {"_Z1fIZ4mainEUlPfiE2_EvPT_", "W"},
     {"_Z1fIZ4mainEUx_EvPT_", "?"},
+    {"_Z1fIZ1gPE1AEvPT_", "?"},
     {"_Z1fIZ4mainEUlPf_EvPT_", "?"},
     {"_ZZ1gvEN1A1fEPf", "."},
     {"_Z1fI1AEvZ1gIiEvvE1BPT_", "cW"}, /* g's template arguments are its own */
