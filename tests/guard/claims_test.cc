@@ -207,7 +207,8 @@ struct Shared {
         EXPECT_EQ(0, order_lane_open(&o, LANE_DEFAULT, 0, 0));
         EXPECT_EQ(1, order_lane_open(&o, LANE_DEFAULT, 0, 0));
         for (unsigned i = 0; i < kAll; i++) {
-            memory[i] = make_memory(64 + i / kMemories * 64 + i % kMemories); /* threads' numbers meet in every table, from its first place on */
+            memory[i] = make_memory(64 + i / kMemories * 64 +
+                                    i % kMemories); /* threads' numbers meet in every table, from its first place on */
             touched[i] = {};
             touched[i].count = 1;
             touched[i].at[0] = {&memory[i], 0, UINT64_MAX, 1};
