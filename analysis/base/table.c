@@ -25,10 +25,10 @@ void *table_grow_more(void *items, size_t *room, size_t need, size_t size)
     return grown;
 }
 
-static size_t place(const struct id_map *map, uint64_t stored)
+static size_t place(const struct id_map *map, uint64_t key)
 {
-    size_t at = id_map_home(map, stored);
-    while (map->keys[at] != 0 && map->keys[at] != stored)
+    size_t at = id_map_home(map, key);
+    while (map->keys[at] != 0 && map->keys[at] != key)
         at = (at + 1) & (map->room - 1);
     return at;
 }
@@ -74,11 +74,11 @@ bool id_map_put(struct id_map *map, uint64_t key, uint32_t value)
         return false;
     if (key < ID_MAP_SMALL)
         return put_small(map, key, value);
-    if (key == UINT64_MAX || (map->used * 2 >= map->room && !rehash(map)))
+    if (map->used * 2 >= map->room && !rehash(map))
         return false;
-    size_t at = place(map, key + 1);
+    size_t at = place(map, key);
     map->used += map->keys[at] == 0;
-    map->keys[at] = key + 1;
+    map->keys[at] = key;
     map->values[at] = value;
     return true;
 }
@@ -88,9 +88,9 @@ void id_map_remove(struct id_map *map, uint64_t key)
 {
     if (key < ID_MAP_SMALL && key < map->small_room)
         map->small[key] = 0;
-    if (key < ID_MAP_SMALL || map->room == 0 || key == UINT64_MAX)
+    if (key < ID_MAP_SMALL || map->room == 0)
         return;
-    size_t mask = map->room - 1, hole = place(map, key + 1);
+    size_t mask = map->room - 1, hole = place(map, key);
     if (map->keys[hole] == 0)
         return;
     for (size_t at = (hole + 1) & mask; map->keys[at] != 0; at = (at + 1) & mask) {

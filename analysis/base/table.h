@@ -63,17 +63,17 @@ enum { ID_MAP_SMALL = 1 << 12 };
 struct id_map {
     uint32_t *small; /* value plus one; 0: not in it */
     size_t small_room;
-    uint64_t *keys; /* stored plus one, so that 0 is "empty" */
+    uint64_t *keys; /* 0: empty, for that key is a small one */
     uint32_t *values;
     size_t used, room; /* used: all keys that are hashed */
 };
 
-/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and UINT32_MAX no valid
- * value; both are refused. */
+/* False when there is no memory. An existing key gets the new value. Any number is a key; UINT32_MAX is no valid value, and
+ * refused. */
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
-static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
+static inline size_t id_map_home(const struct id_map *map, uint64_t key)
 {
-    uint64_t mixed = stored * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = key * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
 }
 static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
@@ -84,10 +84,10 @@ static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *
             *value = stored - 1;
         return stored != 0;
     }
-    if (map->room == 0 || key == UINT64_MAX)
+    if (map->room == 0)
         return false;
-    size_t at = id_map_home(map, key + 1);
-    while (map->keys[at] != 0 && map->keys[at] != key + 1)
+    size_t at = id_map_home(map, key);
+    while (map->keys[at] != 0 && map->keys[at] != key)
         at = (at + 1) & (map->room - 1);
     if (map->keys[at] == 0)
         return false;

@@ -40,7 +40,6 @@ static struct tally *tally_of(struct tallies *tallies, const struct tally *first
 {
     uint64_t place = first->stack | (uint64_t)first->kernel << 32;
     uint32_t number, at;
-    place -= place == UINT64_MAX; /* the one key that the map refuses */
     if (!id_map_get(&tallies->places, place, &number)) {
         number = tallies->numbers++;
         if (!id_map_put(&tallies->places, place, number))

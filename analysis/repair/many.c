@@ -34,8 +34,7 @@ static uint64_t key_of_end(const struct trace *trace, const struct edge_end *end
 static uint64_t key_of(const struct trace *trace, const struct repair_place *place)
 {
     uint64_t key = key_of_end(trace, &place->first) * 0x9e3779b97f4a7c15u ^ key_of_end(trace, &place->second);
-    key = (key ^ place->at ^ (uint64_t)place->verdict << 4) * 0xff51afd7ed558ccdu;
-    return key - (key == UINT64_MAX); /* the one key that the map refuses */
+    return (key ^ place->at ^ (uint64_t)place->verdict << 4) * 0xff51afd7ed558ccdu;
 }
 
 static struct folded_place *folded_of(struct folding *folding, uint64_t key)

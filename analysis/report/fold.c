@@ -26,7 +26,6 @@ static struct folded *folded_of(struct folds *folds, struct id_map *by_id, const
     struct finding_id id = first->id;
     uint64_t key = strtoull(id.text, NULL, 16);
     uint32_t at;
-    key -= key == UINT64_MAX; /* the one key that the map refuses */
     if (id_map_get(by_id, key, &at))
         return &folds->list.items[at];
     if (!TABLE_ADD(&folds->list) || !id_map_put(by_id, key, (uint32_t)folds->list.count - 1))

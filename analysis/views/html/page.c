@@ -97,8 +97,7 @@ static void put_part(struct page *page, struct tables *tables, const struct repo
 
 static uint64_t key_of(struct finding_id id)
 {
-    uint64_t key = strtoull(id.text, NULL, 16);
-    return key - (key == UINT64_MAX); /* the one key that a map refuses */
+    return strtoull(id.text, NULL, 16);
 }
 
 /* Operations name findings by their numbers in the page's list, which is of all processes. */
