@@ -146,6 +146,7 @@ section_stacks() {
     stack "observe guarded stream" torch_segments
     stack "$all" torch_loader
     stack "$all" torch_graph
+    stack "$all" torch_graphs
     stack "observe guarded stream" torch_compile
     stack "$all" torch_nccl
     stack "observe guarded stream" torch_two_gpus
