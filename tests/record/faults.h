@@ -59,7 +59,19 @@ void note(int file)
         g_lowest = file;
 }
 
+/* A sanitizer calls some of these before it, and before anything of the above, is there. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IN_THE_PLACE_OF_LIBCS extern "C" __attribute__((visibility("default"), no_sanitize_address))
+#else
 #define IN_THE_PLACE_OF_LIBCS extern "C" __attribute__((visibility("default")))
+#endif
+bool g_ready;
+const struct Ready {
+    Ready()
+    {
+        g_ready = true;
+    }
+} g_is_ready;
 
 } // namespace
 
@@ -86,7 +98,7 @@ IN_THE_PLACE_OF_LIBCS ssize_t pwrite(int file, const void *bytes, size_t size, o
 
 IN_THE_PLACE_OF_LIBCS int getrlimit(__rlimit_resource_t which, struct rlimit *limit) noexcept
 {
-    if (which != RLIMIT_FSIZE)
+    if (!g_ready || which != RLIMIT_FSIZE)
         return int(syscall(SYS_getrlimit, which, limit));
     *limit = {g_limit, RLIM_INFINITY};
     errno = EPERM;
@@ -95,8 +107,9 @@ IN_THE_PLACE_OF_LIBCS int getrlimit(__rlimit_resource_t which, struct rlimit *li
 
 IN_THE_PLACE_OF_LIBCS void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) noexcept
 {
-    note(file);
-    if (const int error = error_of("mmap"))
+    if (g_ready)
+        note(file);
+    if (const int error = g_ready ? error_of("mmap") : 0)
         return errno = error, MAP_FAILED;
     return reinterpret_cast<void *>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
 }
@@ -127,7 +140,7 @@ IN_THE_PLACE_OF_LIBCS int open(const char *path, int flags, ...)
     va_start(values, flags);
     const int mode = (flags & O_CREAT) != 0 ? va_arg(values, int) : 0;
     va_end(values);
-    if (!g_mine.empty() && strncmp(path, g_mine.c_str(), g_mine.size()) == 0) {
+    if (g_ready && !g_mine.empty() && strncmp(path, g_mine.c_str(), g_mine.size()) == 0) {
         g_asked.push_back(std::string("open ") + (path + g_mine.size()) + ((flags & O_EXCL) != 0 ? " new" : ""));
         if (const int error = error_of("open"))
             return errno = error, -1;
