@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocation that remembers that it failed. Called from all of analysis/, also inside a traced process at its exit: must
- * never exit, abort or print.
+ * Allocation that remembers that it failed. Called by all that a report is made of, also inside a traced process at its
+ * exit: must never exit, abort or print.
  */
 #include "analysis/base/memory.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for everything in analysis/, and whether there always was some: most of what has none goes on and knows less, and
- * whoever shows a result has to say that it may be of less. No function here exits, aborts or prints.
+ * Memory for all that a report is made of (what only shows one sees to itself), and whether there always was some: most of
+ * what has none goes on and knows less, and the report has to say that it may be of less. No function here exits, aborts or
+ * prints.
  */
 #ifndef PTDS_ANALYSIS_BASE_MEMORY_H
 #define PTDS_ANALYSIS_BASE_MEMORY_H
