@@ -12,7 +12,7 @@
 #include "analysis/trace/source.h"
 #include "interpose/trace/format.h"
 
-enum { THREADS_MOST = 4, STEP = 3000 /* ns between two calls of a thread */ };
+enum { THREADS_MOST = 128, STEP = 3000 /* ns between two calls of a thread */ };
 
 struct workload {
     const char *name;
@@ -23,7 +23,7 @@ struct workload {
     void (*change)(uint32_t thread, uint64_t unit);                  /* other words that change; may be NULL */
 };
 
-extern const struct workload program_workload, worst_workload;
+extern const struct workload program_workload, worst_workload, crowd_workload;
 
 enum made_up_api { LAUNCH_API = 1, COPY_API, COPY_BACK_API, RECORD_API, WAIT_API, SYNC_API, ALLOC_API };
 
