@@ -18,7 +18,6 @@
 #define WORDS 8192
 #define WORD_STRIDE 16 /* a cache line each */
 #define GRACE_MS 60    /* CONF_GRACE_MS */
-#define OPEN_AFTER_MS 100
 
 struct conf conf;
 static uint32_t *words;
@@ -187,7 +186,7 @@ static void *open_in_time(void *argument)
     struct watch *w = argument;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += OPEN_AFTER_MS * 1000000L;
+    until.tv_nsec += grace_ms * 5 / 3 * 1000000; /* 100 ms, unless somebody asks for more */
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&w->lock);
