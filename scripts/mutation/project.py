@@ -147,9 +147,11 @@ class Project:
         # Tests in C++ include some headers, and that language takes less.
         shared = {path for path, text in {mutant.file: text for _, mutant, text in changes}.items()
                   if path.endswith(".h") and self.compiles(path, text, "c++")}
-        broken = {number for number, mutant, text in changes
-                  if not all(self.compiles(mutant.file, rules.applied(mutant, text), language)
-                             for language in ("c", "c++")[:1 + (mutant.file in shared)])}
+        broken = set()
+        for number, mutant, text in changes:
+            changed = rules.applied(mutant, text)
+            if not self.compiles(mutant.file, changed) or (mutant.file in shared and not self.compiles(mutant.file, changed, "c++")):
+                broken.add(number)
         texts, numbered = {}, {}
         for number, mutant, text in changes:
             if number not in broken:

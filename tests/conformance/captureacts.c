@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which calls a capture does not survive: each call while a stream captures, from the thread that began it and from
- * another, with the call's code and EndCapture's. Expected: what this program printed on an H200 with driver 580.159.04.
+ * another, with the call's code and EndCapture's. Expected: what this program printed on an H200, and for executable graphs
+ * on an H100, with driver 580.159.04.
  */
 #include <stdio.h>
 #include <stdlib.h>
