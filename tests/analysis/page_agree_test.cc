@@ -82,6 +82,11 @@ std::string TraceNamed(const std::string &name)
             text += "1@" + std::to_string(i) + " launch k=a s=B" + std::to_string(i) + "\n";
         return BuildTrace(text + "1@5000 launch k=a s=L\n");
     }
+    if (name == "held") /* one call that cost two others their time */
+        return BuildTrace("2@0+4 copy s=N1 from=device to=pinned bytes=4\n2@20+4 sync s=N1\n"
+                          "3@30+4 memset s=N2 to=device bytes=4\n1@100+30000 module-load site=load\n"
+                          "2@200+29903 copy s=N1 from=device to=pinned bytes=4\n"
+                          "3@20100+10004 memset s=N3 to=device bytes=4\n");
     if (name == "killed")
         return BuildTrace(std::string("killed\n") + two_kernels);
     std::ifstream file("tests/analysis/recorded/" + name + ".ptds", std::ios::binary);
@@ -270,7 +275,7 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
-                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "past", "crowd",
+                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "past", "held", "crowd",
                                          "mixed_streams", "mixed_threads", "overlap", "stream_handover"),
                          [](const auto &param) { return std::string(param.param); });
 

@@ -46,6 +46,7 @@
     row("call", finding.api && finding.api + (finding.twin ? " (per-thread twin)" : ""));
     row("saves at most", finding.cost.host_ns === null ? "unknown"
       : `${time(finding.cost.host_ns)} in ${plural(finding.cost.host_known_calls, "call")}` +
+        (finding.cost.host_known_calls > finding.count ? ", those that were held up among them" : "") +
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
