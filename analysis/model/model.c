@@ -31,42 +31,48 @@ static inline void add_pending(struct pending *pending, uint32_t slot, bool coun
     pending->count += counts;
 }
 
+/* Who was pending when nobody was known to be done that is not now, still is. */
+static void drop_done(struct model *model, struct model_context *in)
+{
+    if (in->looked_at >= model->done_at)
+        return;
+    for (size_t i = 0; i < in->busy.count;) {
+        uint32_t slot = in->busy.items[i];
+        if (model_is_pending(model, slot))
+            i++;
+        else
+            model_drop_busy(in, &model->streams.items[slot], i);
+    }
+    in->looked_at = model->op;
+}
+
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out)
 {
     *out = (struct pending){0};
     if (context >= model->contexts.count)
         return;
     struct model_context *in = &model->contexts.items[context];
-    for (size_t i = 0; i < in->busy.count;) {
-        uint32_t slot = in->busy.items[i];
-        struct model_stream *stream = &model->streams.items[slot];
-        if (!model_is_pending(model, slot)) {
-            stream->busy = false;
-            in->busy_of[order_role_of(stream->kind)]--;
-            in->busy.items[i] = in->busy.items[--in->busy.count];
-            continue;
-        }
-        add_pending(out, slot, (slot != except) & ((ORDER_OF(order_role_of(stream->kind)) & roles) != 0));
-        i++;
-    }
-    in->looked_at = model->op;
-}
-
-/* Who was pending when nobody was known to be done that is not now, still is. */
-void model_pending_few(struct model *model, uint32_t context, unsigned roles, struct pending *out)
-{
-    struct model_context *in = context < model->contexts.count ? &model->contexts.items[context] : NULL;
-    uint32_t most = 0;
-    if (in == NULL || in->looked_at < model->done_at) {
-        model_pending(model, context, roles, MODEL_NO_SLOT, out);
-        return;
-    }
+    drop_done(model, in);
+    size_t at = in->busy.count;
+    uint32_t kept = 0;
     for (unsigned role = 0; role < ORDER_ROLES; role++)
-        most += ORDER_OF(role) & roles ? in->busy_of[role] : 0;
-    *out = (struct pending){0};
-    for (size_t i = 0; i < in->busy.count && out->count < most && out->count < PENDING_KEPT; i++) {
-        uint32_t slot = in->busy.items[i];
-        add_pending(out, slot, (ORDER_OF(order_role_of(model->streams.items[slot].kind)) & roles) != 0);
+        if (ORDER_OF(role) & roles) {
+            out->count += in->busy_of[role];
+            at = in->none_before[role] < at ? in->none_before[role] : at;
+        }
+    for (uint32_t seen = 0, all = out->count; seen < all && kept < PENDING_KEPT && at < in->busy.count; at++) {
+        uint32_t slot = in->busy.items[at];
+        unsigned role = order_role_of(model->streams.items[slot].kind);
+        if (!(ORDER_OF(role) & roles))
+            continue;
+        if (seen++ == 0 && ORDER_OF(role) == roles)
+            in->none_before[role] = (uint32_t)at;
+        if (slot != except)
+            out->slot[kept++] = slot;
+    }
+    if (except < model->streams.count) {
+        const struct model_stream *stream = &model->streams.items[except];
+        out->count -= stream->busy && stream->context == context && (ORDER_OF(order_role_of(stream->kind)) & roles);
     }
 }
 

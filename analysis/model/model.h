@@ -48,9 +48,10 @@ struct model_stream {
 };
 
 struct model_context {
-    TABLE_OF(uint32_t) busy;       /* slots that may have work pending */
-    uint32_t busy_of[ORDER_ROLES]; /* of them, by role */
-    uint64_t looked_at;            /* the call at which all of them had */
+    TABLE_OF(uint32_t) busy;           /* slots that may have work pending */
+    uint32_t busy_of[ORDER_ROLES];     /* of them, by role */
+    uint32_t none_before[ORDER_ROLES]; /* so many at the beginning of the list have another role */
+    uint64_t looked_at;                /* the call at which all of them had */
     uint32_t uid;
     uint64_t legacy_work; /* operations that really reached its legacy stream */
 };
@@ -204,8 +205,6 @@ void model_leave(struct model *model, const struct call_view *view);
 
 /* The streams of a context that have work pending now, of these roles (ORDER_OF), but for slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
-/* The same, but at most as many as are kept: how many there are it does not say. */
-void model_pending_few(struct model *model, uint32_t context, unsigned roles, struct pending *out);
 
 /* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
@@ -238,6 +237,8 @@ void model_end(struct model *model);
 /* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
 uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
 /* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
+void model_drop_busy(struct model_context *context, struct model_stream *stream,
+                     size_t at); /* from this place in the list */
 uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
                             enum order_role role, uint64_t now);
 /* The slot of a stream, opened if this is its first use. */

@@ -5,6 +5,8 @@
  */
 #include "analysis/model/model.h"
 
+#include <string.h>
+
 static bool position(struct id_map *map, uint32_t id, uint32_t next, uint32_t *at)
 {
     if (id_map_get(map, id, at))
@@ -77,12 +79,21 @@ static uint32_t free_slot(struct model *model, uint64_t now)
     return !full && TABLE_ADD(&model->streams) ? (uint32_t)model->streams.count - 1 : MODEL_NO_SLOT;
 }
 
-static void drop_busy(struct model_context *context, const struct model_stream *stream, uint32_t slot)
+void model_drop_busy(struct model_context *context, struct model_stream *stream, size_t at)
 {
+    stream->busy = false;
     context->busy_of[order_role_of(stream->kind)]--;
-    for (size_t i = 0; i < context->busy.count; i++)
-        if (context->busy.items[i] == slot)
-            context->busy.items[i] = context->busy.items[--context->busy.count];
+    context->busy.items[at] = context->busy.items[--context->busy.count];
+    memset(context->none_before, 0, sizeof context->none_before);
+}
+
+static void drop_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
+{
+    size_t at = 0;
+    while (at < context->busy.count && context->busy.items[at] != slot)
+        at++;
+    if (at < context->busy.count)
+        model_drop_busy(context, stream, at);
 }
 
 /* In all orders; or in `only`, of a stream that is in no other. */

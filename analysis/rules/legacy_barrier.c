@@ -28,7 +28,7 @@ static void implicit_only(struct model *model, const struct call_view *view, uns
     const struct vclock *event =
         call->op == PTDS_OP_EVENT_WAIT ? order_event_clock(order, call->object, call->generation) : NULL;
     struct pending all;
-    model_pending_few(model, view->context, roles, &all);
+    model_pending(model, view->context, roles, MODEL_NO_SLOT, &all);
     pending->count = 0;
     for (uint32_t i = 0; i < all.count && i < PENDING_KEPT; i++) {
         uint64_t work = model->streams.items[all.slot[i]].last_work;
