@@ -21,9 +21,8 @@ static uint64_t group_key(const struct edge *edge)
 }
 
 /* Keys may collide: the low byte tries the next ones. */
-static struct edge_group *group_of(struct edge_table *table, const struct edge *edge)
+static struct edge_group *find_group(struct edge_table *table, const struct edge *edge, uint64_t key)
 {
-    uint64_t key = group_key(edge);
     for (unsigned tries = 0; tries < 256; tries++, key++) {
         uint32_t at;
         if (id_map_get(&table->group_by_key, key, &at)) {
@@ -56,26 +55,56 @@ static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)
     return stack | (uint64_t)api << 32 | (uint64_t)twin << 48;
 }
 
-static void count_site(struct edge_table *table, const struct edge_end *end, const struct edge *edge)
+static bool find_site(struct edge_table *table, uint64_t key, uint32_t *at)
+{
+    if (id_map_get(&table->site_by_key, key, at))
+        return true;
+    void *grown = table->site_count < EDGE_SITES_MOST
+                      ? table_grow(table->sites, &table->site_room, table->site_count + 1, sizeof *table->sites)
+                      : NULL;
+    if (grown == NULL)
+        return false;
+    table->sites = grown;
+    *at = (uint32_t)table->site_count;
+    if (!id_map_put(&table->site_by_key, key, *at))
+        return false;
+    table->site_count++;
+    return true;
+}
+
+static inline struct edge_near *near(struct edge_near *all, uint64_t key)
+{
+    return &all[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+}
+_Static_assert(EDGES_NEAR == 1 << (64 - 59), "as many as the hash tells");
+
+static inline struct edge_group *group_of(struct edge_table *table, const struct edge *edge)
+{
+    uint64_t key = group_key(edge);
+    struct edge_near *found = near(table->near_group, key);
+    if (found->at != 0 && same_group(&table->groups.items[found->at - 1].example, edge))
+        return &table->groups.items[found->at - 1];
+    struct edge_group *group = find_group(table, edge, key);
+    if (group != NULL)
+        *found = (struct edge_near){key, (uint32_t)(group - table->groups.items) + 1};
+    return group;
+}
+
+static inline void count_site(struct edge_table *table, const struct edge_end *end, const struct edge *edge)
 {
     uint64_t key = site_key(end->stack, end->api, end->twin != 0);
+    struct edge_near *found = near(table->near_site, key);
     uint32_t at;
-    if (!id_map_get(&table->site_by_key, key, &at)) {
-        void *grown = table->site_count < EDGE_SITES_MOST
-                          ? table_grow(table->sites, &table->site_room, table->site_count + 1, sizeof *table->sites)
-                          : NULL;
-        if (grown == NULL)
+    if (found->at == 0 || found->key != key) {
+        if (!find_site(table, key, &at))
             return;
-        table->sites = grown;
-        at = (uint32_t)table->site_count;
-        if (!id_map_put(&table->site_by_key, key, at))
-            return;
-        table->site_count++;
+        *found = (struct edge_near){key, at + 1};
     }
-    table->sites[at].counts[edge->verdict]++;
-    table->sites[at].timed += edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason == REASON_TIME;
-    table->sites[at].given_up += edge->loss == LOSS_DEFINITE;
-    table->sites[at].may_be_given_up += edge->loss == LOSS_POSSIBLE;
+    struct edge_site *site = &table->sites[found->at - 1];
+    site->counts[edge->verdict]++;
+    site->timed += edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason == REASON_TIME;
+    site->given_up += edge->loss == LOSS_DEFINITE;
+    site->may_be_given_up += edge->loss == LOSS_POSSIBLE;
 }
 
 static void take_edge(struct edge_sink *sink, const struct edge *edge)

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { EDGE_GROUPS_MOST = 4096, EDGE_SITES_MOST = 16384 };
+enum { EDGE_GROUPS_MOST = 4096, EDGE_SITES_MOST = 16384, EDGES_NEAR = 32 };
 
 /* Edges of one kind between the same two call sites. */
 struct edge_group {
@@ -37,6 +37,10 @@ struct edge_table {
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;
+    struct edge_near {
+        uint64_t key;
+        uint32_t at;                                 /* + 1; 0: none */
+    } near_group[EDGES_NEAR], near_site[EDGES_NEAR]; /* found lately: edges come in crowds that are alike */
     struct verdict_totals totals;
     bool analysed; /* false: nobody judged edges, and nothing above says anything */
 };
