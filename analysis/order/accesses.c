@@ -9,7 +9,7 @@
  * Knowledge only grows, so what is ordered stays ordered; what is not, or by the host alone, is looked at again when the
  * lane has learnt of the other one.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/blame.h"
 
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
@@ -26,10 +26,11 @@ static INLINE bool covers(const struct memory *memory, const struct touch *new, 
 /* Has the lane learnt of one of those that are worth another look? */
 static bool learnt_of(const struct verdicts *v, const struct lane *lane, const struct user *user, uint64_t since)
 {
-    const struct lane *host = lanes_at(v, HOST_LANE);
+    if (lane->grown_at <= since && lanes_at(v, HOST_LANE)->grown_at <= since)
+        return false;
     for (uint64_t open = user->open; open != 0; open &= open - 1)
         for (uint32_t about = (uint32_t)__builtin_ctzll(open); about < v->lanes.count; about += 64)
-            if (larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about)) > since)
+            if (lanes_grown(v, lane, about) > since)
                 return true;
     return false;
 }
@@ -85,8 +86,8 @@ static INLINE void know_other(const struct verdicts *v, const struct blame *by, 
     const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
     other->lane = about;
     other->explicitly = lanes_explicit(lane, host, about);
-    other->own = vclock_get(&lane->full, about);
-    other->full = larger(other->own, vclock_get(&host->full, about));
+    other->own = lanes_own(v, lane, about);
+    other->full = larger(other->own, lanes_own(v, host, about));
 }
 
 /* As conflicts_examine of an open-ended access and one of another lane, where that changes nothing but a count: most were

@@ -3,6 +3,7 @@
  * Two operations and one piece of memory: is it a conflict, and what orders it? Called for every pair of accesses that
  * accesses.c finds in question; what a pair can no longer change must be found out first and cheaply.
  */
+#include "analysis/order/blame.h"
 #include "analysis/order/marks.h"
 
 #include <string.h>
@@ -125,7 +126,7 @@ static bool host_may_know(const struct verdicts *v, const struct remembered *fir
     for (uint32_t at = 1; at < v->lanes.count; at++) {
         const struct lane *lane = lanes_at(v, at);
         if (at == first->lane ? lane->told_host > first->op - (first->touch.access == ACCESS_READ)
-                              : lane->told_host > first->op && vclock_get(&lane->full, first->lane) >= first->op)
+                              : lane->told_host > first->op && lanes_own(v, lane, first->lane) >= first->op)
             return true;
     }
     return false;
@@ -221,11 +222,11 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover != NULL ? KEPT_AT_RETURN : KEPT_AT_CALL);
         blame(v, &what, first->lane, first->op);
     }
-    return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
+    return lanes_own(v, lanes_at(v, by->lane), first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
 }
 
-/* The last mark that comes before the call at hand by full order: mostly the last of all. */
-static const struct mark *last_mark(const struct marks *marks, uint64_t known)
+/* Mostly it is the last of all. */
+const struct mark *marks_last(const struct marks *marks, uint64_t known)
 {
     size_t low = 0, high = marks->count;
     if (high != 0 && marks->items[high - 1].op <= known)
@@ -248,6 +249,7 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
     if (marks->count >= MARKS_MOST) {
         uint64_t dropped = marks->items[MARKS_MOST / 2 - 1].op;
         blame_forgotten(v, at, dropped);
+        lanes_at(v, at)->unmarked = dropped;
         marks->count = MARKS_MOST / 2;
         memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
         marks->items[0].before = larger(marks->items[0].before, dropped);
@@ -256,6 +258,7 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         *TABLE_LAST(marks) = (struct mark){.op = v->now};
     else
         v->limited = true;
+    v->contexts.items[lanes_at(v, at)->context].host_used |= marks == &lanes_at(v, at)->access[1];
 }
 
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
@@ -266,7 +269,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
     if (known <= explicitly)
         return;
     for (unsigned i = 0; i < CLASSES; i++) {
-        const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
+        const struct mark *mark = classes & 1u << i ? marks_last(&marks[i], known) : NULL;
         if (mark == NULL || mark->op <= explicitly)
             continue;
         v->totals.examined++;
@@ -291,7 +294,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
  * know of then, it does not come after. */
 static bool has_news(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t since)
 {
-    return larger(vclock_get(&lane->grown, about), vclock_get(&lanes_at(v, HOST_LANE)->grown, about)) > since;
+    return lanes_grown(v, lane, about) > since;
 }
 
 /* `since`: the lane met all others then, by as much as now. */
@@ -330,7 +333,7 @@ static bool waits_for_itself(const struct verdicts *v, uint32_t lane, uint64_t o
 static const struct mark *last_to_tell(const struct verdicts *v, uint32_t about, uint64_t known, uint64_t since)
 {
     const struct marks *marks = &lanes_at(v, about)->access[1];
-    const struct mark *mark = known > since ? last_mark(marks, known) : NULL;
+    const struct mark *mark = known > since ? marks_last(marks, known) : NULL;
     while (mark != NULL && mark->op > since && mark->before <= since && waits_for_itself(v, about, mark->op))
         mark = mark != marks->items ? mark - 1 : NULL;
     return mark != NULL && mark->op > since ? mark : NULL;

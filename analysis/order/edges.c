@@ -104,6 +104,7 @@ void edges_settle_all(struct verdicts *v)
 void edges_free(struct verdicts *v)
 {
     free(v->edges.items);
+    free(v->fans.items);
     free(v->free_edges.items);
     free(v->fresh.items);
 }

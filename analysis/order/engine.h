@@ -8,6 +8,9 @@
  * what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to operation n of lane A"
  * is one number.
  *
+ * Groups. All lanes of a context that are of the legacy stream, and all that are of its blocking streams (GROUP_LEGACY,
+ * GROUP_BLOCKING; numbered by context). Implicit order tells of all of a group at once.
+ *
  * Interest. A lane's operations are remembered where a later call may conflict with them: by memory (memories.h) where the
  * memory is known, else as marks of the lane. Of operations in a row that no other lane learnt of in between, the last is
  * enough: who comes after it comes after all of them.
@@ -57,13 +60,18 @@ struct cover {
     struct edge_end end;
     struct vclock expl;
     struct known *full; /* by lane; op 0: nothing */
-    uint64_t began;     /* the call */
-    uint32_t context;   /* all of this one; NO_LANE: not all of any */
     size_t room;
+    TABLE_OF(struct covered_group) groups; /* of the same group rising: what came first tells how it came */
+    uint64_t began;                        /* the call */
+    uint32_t context;                      /* all of this one; NO_LANE: not all of any */
+};
+struct covered_group {
+    uint32_t group;
+    struct known known;
 };
 
 struct event {
-    struct vclock expl, full;
+    struct vclock expl, full, groups; /* groups: what its lane knew of each */
     uint64_t op;
     uint32_t lane, generation;
     bool used;
@@ -111,6 +119,7 @@ struct verdicts {
     TABLE_OF(struct context) contexts; /* by the model's positions */
     TABLE_OF(struct open_edge) edges;
     TABLE_OF(uint32_t) free_edges;
+    TABLE_OF(struct fan) fans;     /* by their edges' places */
     TABLE_OF(uint32_t) fresh;      /* edges made by the call at hand */
     TABLE_OF(struct event) events; /* by the model's places */
     TABLE_OF(struct cover) covers; /* of the waits in flight: when they return is the model's to know */
@@ -144,6 +153,7 @@ struct verdicts {
     uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
     TABLE_OF(uint32_t) opaque_lanes;  /* that have opaque operations which not everybody comes after anyway; in order */
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
+    uint32_t forgetful;               /* lanes of which something was forgotten that no list says yet */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
     bool unsure_edges;     /* there are, or were, such */
@@ -194,25 +204,19 @@ void lanes_recent(const struct verdicts *v, const struct lane_list *list, uint64
 void lanes_free(struct verdicts *v);
 void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
 const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark);
-static INLINE uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
-{
-    return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));
-}
-static INLINE uint64_t lanes_full(const struct lane *lane, const struct lane *host, uint32_t about)
-{
-    return larger(vclock_get(&lane->full, about), vclock_get(&host->full, about));
-}
 
-/* learn.c */
-/* The lane (or the host) gets to know of lane `about`. False: it knew that much. */
-bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
-/* ... over an edge of its last operation, which is new to it; they are of one group. */
-void lanes_learn_last(struct verdicts *v, uint32_t lane, uint32_t about, uint32_t edge);
-/* Everything that lane `from` knows, by its last operation. */
-void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
-/* Whether implicit order may hold between the two. */
-bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
-void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first so many; their edges are dropped already */
+/* The last mark up to this operation; NULL: none. */
+const struct mark *marks_last(const struct marks *marks, uint64_t known);
+
+/* An access of the lane, up to this operation, is remembered no longer. */
+static inline void lanes_drop(struct verdicts *v, struct lane *lane, uint64_t op)
+{
+    lane->dropped = larger(lane->dropped, op);
+    if (lane->group == NO_GROUP)
+        return;
+    uint64_t *all = &v->contexts.items[lane->context].dropped[lane->group % GROUPS_A_CONTEXT];
+    *all = larger(*all, op);
+}
 
 /* joins.c */
 void joins_implicit(struct verdicts *v, uint32_t lane);
@@ -256,92 +260,6 @@ static INLINE void edges_drop(struct verdicts *v, uint32_t edge)
 void edges_end_call(struct verdicts *v, bool raced);
 void edges_settle_all(struct verdicts *v);
 void edges_free(struct verdicts *v);
-
-/* Two accesses of a memory. */
-struct blame_meeting {
-    const struct memory *memory;
-    const struct remembered *first;
-    const struct touch *second;
-};
-
-/* blame.c: where an order came from. `cover`: of the host wait at hand, NULL for an operation of `lane` */
-struct blame {
-    uint32_t lane;
-    const struct cover *cover;
-    enum verdict verdict;
-    enum verdict_reason reason;
-    const struct edge_pair *pair; /* may be NULL; or, to be described when it is asked for: */
-    const struct blame_meeting *meeting;
-    enum edge_loss given_up; /* whether nothing holds the pair any more */
-    bool partly;             /* of a way that may be remembered in part only */
-};
-static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    return what->cover != NULL ? larger(vclock_get(&host->expl, about), vclock_get(&what->cover->expl, about))
-                               : lanes_explicit(lanes_at(v, what->lane), host, about);
-}
-static inline uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    if (what->cover == NULL)
-        return lanes_full(lanes_at(v, what->lane), host, about);
-    return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
-}
-/* `op` of lane `about` comes before the call at hand in full order, not in the explicit one; and it is not settled. */
-void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
-/* Whether that is so only if a stream of unknown kind takes part in implicit order. */
-bool blame_is_unsure(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
-/* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
- * knows of the other one. */
-static INLINE bool blame_came_that_way(const struct way *way, uint64_t op, uint64_t own)
-{
-    return op > way->after && op <= way->upto && (way->own || own < op);
-}
-static INLINE bool blame_doubted(const struct lane *lane, uint32_t about, uint64_t op, uint64_t own)
-{
-    return about < lane->blamed_room && (blame_came_that_way(&lane->blamed[about].doubted, op, own) ||
-                                         blame_came_that_way(&lane->blamed[about].proven, op, own));
-}
-/* The same of an edge: no doubt changes it any more. */
-static INLINE bool blame_is_doubted(const struct open_edge *open)
-{
-    const struct edge *edge = &open->edge;
-    return edge->verdict != VERDICT_NOT_NEEDED && edge->reason != REASON_HOST &&
-           (!open->given_up || edge->loss != LOSS_NONE);
-}
-/* And of an operation that the lane learnt of lately, from that operation's own lane: so over one edge, or none. */
-enum { LATELY = 16 };
-static INLINE bool blame_came_doubted(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t op)
-{
-    if (about >= lane->brought_room || lane->brought[about].count == 0)
-        return false;
-    const struct known *oldest = known_items(&lane->brought[about]);
-    const struct known *known = oldest + lane->brought[about].count - 1;
-    const struct known *first = known - oldest < LATELY ? oldest : known - LATELY;
-    if (op > known->op)
-        return false;
-    while (known > first && known[-1].op >= op)
-        known--;
-    return (known > first || known == oldest) && known->from == about && known->edge != NO_EDGE &&
-           blame_is_doubted(&v->edges.items[known->edge]);
-}
-/* Whether that changes nothing, because it was blamed before. */
-bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
-/* All edges that brought knowledge of the lane which explicit order does not hold. */
-void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
-/* Whether that changes nothing, because the lane has learnt nothing of the other one since. */
-static INLINE bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *lane = lanes_at(v, what->lane), *host = lanes_at(v, HOST_LANE);
-    uint64_t older = what->cover == NULL && about < lane->blamed_room ? lane->blamed[about].older : 0;
-    return older != 0 && older >= larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
-}
-void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
-/* Before anything is dropped from a list about this lane: what was forgotten of the lane limits the list's edges. */
-void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about);
-/* All lists about the lane. */
-void blame_limit_all(struct verdicts *v, uint32_t about);
 
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);

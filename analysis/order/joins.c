@@ -5,75 +5,104 @@
  * Whom it comes after says model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out
  * and a FIFO edge are one for all legacy work that is new.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/knowledge.h"
 
 #include <stdlib.h>
 
 static INLINE bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
 {
-    return about != at && lanes_at(v, about)->last > lanes_full(lanes_at(v, at), lanes_at(v, HOST_LANE), about);
+    return about != at && lanes_at(v, about)->last > lanes_full(v, lanes_at(v, at), about);
+}
+
+static bool has_new_legacy(const struct verdicts *v, const struct context *context, uint32_t at, uint64_t since)
+{
+    const struct lane *lane;
+    for (uint32_t other = context->legacy.newest; other != NO_LANE; other = lane->older) {
+        lane = lanes_at(v, other);
+        if (lane->last != 0 && lane->last <= since)
+            return false;
+        if (lane->last != 0 && is_new(v, at, other))
+            return true;
+    }
+    return false;
+}
+
+/* What the policy did with the order to each of them. */
+static RARE void bring_each(struct verdicts *v, const struct context *context, uint32_t at, uint32_t edge, uint64_t since)
+{
+    struct recent recent;
+    lanes_recent(v, &context->legacy, since, &recent);
+    for (size_t i = 0; i < recent.count; i++)
+        if (is_new(v, at, recent.items[i]))
+            edges_bring(v, edge, &lanes_at(v, recent.items[i])->newest, NULL);
 }
 
 /* All legacy work that is new to the lane, which has joined all up to operation `since`, as one edge. */
-static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t at, enum edge_kind kind, uint64_t since)
+static uint32_t join_queue(struct verdicts *v, uint32_t at, enum edge_kind kind, uint64_t since)
 {
-    struct recent recent;
-    uint32_t edge = NO_EDGE;
-    lanes_recent(v, &context->legacy, since, &recent);
-    for (size_t i = 0; i < recent.count; i++) {
-        uint32_t other = recent.items[i];
-        if (!is_new(v, at, other))
-            continue;
-        if (edge == NO_EDGE) {
-            edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
-            edges_of_lane(v, edge, lanes_at(v, at));
-        }
-        lanes_learn_last(v, at, other, edge);
-    }
+    const struct lane *lane = lanes_at(v, at);
+    struct context *context = &v->contexts.items[lane->context];
+    const struct lane *queue = lanes_at(v, context->queue);
+    if (!has_new_legacy(v, context, at, since))
+        return NO_EDGE;
+    uint32_t edge = edges_new(v, context, kind, lanes_end(v, &queue->newest));
+    edges_of_lane(v, edge, lane);
+    if (v->kept != NULL && v->kept->takes)
+        bring_each(v, context, at, edge, since);
+    groups_learn(v, at, queue->group, &(struct known){.op = queue->last, .at = v->now, .from = NO_LANE, .edge = edge});
+    context->learnt[GROUP_LEGACY] = v->now;
     return edge;
 }
 
-static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint32_t at)
+static uint32_t join_stream(struct verdicts *v, const struct context *context, uint32_t at, uint32_t other)
 {
-    uint64_t before = lanes_at(v, at)->last;
-    uint32_t queue = context->queue, fifo = NO_EDGE;
+    const struct lane *subject = lanes_at(v, other);
+    uint64_t known = lanes_own(v, lanes_at(v, at), other), by_all = lanes_own(v, lanes_at(v, HOST_LANE), other);
+    if (subject->last <= larger(known, by_all))
+        return NO_EDGE;
+    uint32_t edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &subject->newest));
+    edges_of_lane(v, edge, subject);
+    if (v->kept != NULL)
+        edges_bring(v, edge, &subject->newest, NULL);
+    fans_add(v, edge, at, other, known, larger(known, by_all));
+    return edge;
+}
+
+static void join_streams(struct verdicts *v, struct context *context, uint32_t at, uint64_t before)
+{
     struct recent recent;
-    bool behind = queue != NO_LANE && queue != at && lanes_at(v, queue)->last > before;
-    if (behind)
-        fifo = join_queue(v, context, at, EDGE_FIFO, before);
-    recent.count = 0;
-    if (context->blocking_at > before)
-        lanes_recent(v, &context->blocking, before, &recent);
+    lanes_recent(v, &context->blocking, before, &recent);
     for (size_t i = 0; i < recent.count; i++) {
-        uint32_t other = recent.items[i], edge = NO_EDGE;
-        if (is_new(v, at, other)) {
-            edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
-            edges_of_lane(v, edge, lanes_at(v, other));
-            lanes_learn_last(v, at, other, edge);
-        }
+        uint32_t other = recent.items[i], edge = join_stream(v, context, at, other);
         if (lanes_at(v, other)->foreign_at > before)
             lanes_take_over(v, at, other, edge, true);
     }
+    groups_learn_by_fans(v, at);
+    context->learnt[GROUP_BLOCKING] = v->now;
+}
+
+static ASIDE void join_legacy(struct verdicts *v, uint32_t at)
+{
+    struct context *context = &v->contexts.items[lanes_at(v, at)->context];
+    uint64_t before = lanes_at(v, at)->last;
+    uint32_t queue = context->queue, fifo = NO_EDGE;
+    bool behind = queue != NO_LANE && queue != at && lanes_at(v, queue)->last > before;
+    if (behind)
+        fifo = join_queue(v, at, EDGE_FIFO, before);
+    if (context->blocking_at > before)
+        join_streams(v, context, at, before);
     if (behind && lanes_at(v, queue)->foreign_at > before)
         lanes_take_over(v, at, queue, fifo, true);
 }
 
-/* Behind the last legacy operation lie all blocking streams' operations before it, too. Behind the last one that the lane
- * has joined lay all that others did by then. */
-static ASIDE void join_blocking(struct verdicts *v, struct context *context, uint32_t at)
+/* Behind the last legacy operation lie all blocking streams' operations before it, too. */
+static ASIDE void join_blocking(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
-    uint32_t queue = context->queue, edge = join_queue(v, context, at, EDGE_FAN_OUT, lane->joined);
-    const struct lane *source = lanes_at(v, queue), *host = lanes_at(v, HOST_LANE);
-    struct known known = {.via = source->last, .at = v->now, .from = queue, .edge = edge};
-    struct recent recent;
-    lanes_recent(v, &context->blocking, lane->joined, &recent);
-    for (size_t i = 0; i < recent.count; i++) {
-        uint32_t other = recent.items[i];
-        known.op = vclock_get(&source->full, other);
-        if (known.op > lanes_full(lane, host, other))
-            lanes_learn(v, at, other, &known);
-    }
+    uint32_t queue = v->contexts.items[lane->context].queue, edge = join_queue(v, at, EDGE_FAN_OUT, lane->joined);
+    const struct lane *source = lanes_at(v, queue);
+    groups_learn(v, at, lane->group,
+                 &(struct known){.op = source->last, .via = source->last, .at = v->now, .from = queue, .edge = edge});
     if (source->foreign_at > lane->last)
         lanes_take_over(v, at, queue, edge, true);
     lane->joined = source->last;
@@ -86,13 +115,19 @@ void joins_implicit(struct verdicts *v, uint32_t at)
     struct context *context = &v->contexts.items[lane->context];
     uint64_t queued = context->queue != NO_LANE ? lanes_at(v, context->queue)->last : 0;
     if (lane->after & ORDER_OF(ORDER_ROLE_BLOCKING)) {
-        if (context->blocking_at > lane->last || queued > lane->last)
-            join_legacy(v, context, at);
+        lane->snapped = larger(lane->snapped, context->learnt[GROUP_LEGACY]);
+        if (context->blocking_at > lane->last || queued > lane->last) {
+            join_legacy(v, at);
+            lane->before = lane->last;
+        }
         lanes_be_newest(v, &context->legacy, at);
         context->queue = at;
     } else if (lane->after & ORDER_OF(ORDER_ROLE_LEGACY)) {
-        if (context->queue != NO_LANE && queued >= lane->last)
-            join_blocking(v, context, at);
+        lane->snapped = larger(lane->snapped, context->learnt[GROUP_BLOCKING]);
+        if (context->queue != NO_LANE && queued >= lane->last) {
+            join_blocking(v, at);
+            lane->before = lane->last;
+        }
         lanes_be_newest(v, &context->blocking, at);
         context->blocking_at = v->now;
     }
@@ -131,6 +166,15 @@ static struct event *event_for(struct verdicts *v, uint32_t uid)
     return &v->events.items[place];
 }
 
+static bool copy_groups(struct vclock *out, const struct lane *lane)
+{
+    bool all = true;
+    vclock_clear(out);
+    for (uint32_t group = 0; group < lane->groups_room; group++)
+        all &= lane->groups[group].upto == 0 || vclock_raise(out, group, lane->groups[group].upto);
+    return all;
+}
+
 /* After the record itself was put on the lane. Without room a later wait finds no such recording, and says so. */
 void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
 {
@@ -140,7 +184,8 @@ void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_
     event->lane = lane;
     event->generation = call->generation;
     event->op = v->now;
-    if (!vclock_copy(&event->expl, &lanes_at(v, lane)->expl) || !vclock_copy(&event->full, &lanes_at(v, lane)->full))
+    if (!vclock_copy(&event->expl, &lanes_at(v, lane)->expl) || !vclock_copy(&event->full, &lanes_at(v, lane)->full) ||
+        !copy_groups(&event->groups, lanes_at(v, lane)))
         v->limited = true;
     lanes_at(v, lane)->snapped = v->now;
 }
@@ -159,6 +204,10 @@ void events_wait(struct verdicts *v, const struct event *event, uint32_t at)
         if (known.op != 0)
             lanes_learn(v, at, about, &known);
     }
+    for (uint32_t group = 0; group < event->groups.room; group++) {
+        known.op = event->groups.at[group];
+        groups_learn(v, at, group, &known);
+    }
 }
 
 /* Its place is the model's to give to another, when the call leaves. */
@@ -176,6 +225,7 @@ void events_free(struct verdicts *v)
     for (size_t i = 0; i < v->events.count; i++) {
         vclock_free(&v->events.items[i].expl);
         vclock_free(&v->events.items[i].full);
+        vclock_free(&v->events.items[i].groups);
     }
     free(v->events.items);
 }

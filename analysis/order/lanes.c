@@ -3,7 +3,7 @@
  * Lanes and what each of them knows. Called for every operation of a trace: nothing here may take time that grows with the
  * trace. Ids are the trace's and are mapped, never used as indices.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/blame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,13 +119,15 @@ static void free_lane(struct verdicts *v, struct lane *lane)
         free(lane->access[i].items);
         free(lane->opaque[i].items);
     }
+    groups_free(v, lane);
+    fans_free(v, lane);
     free(lane->brought);
     free(lane->blamed);
     free(lane->forgotten.items);
     vclock_free(&lane->expl);
     vclock_free(&lane->full);
     vclock_free(&lane->grown);
-    *lane = (struct lane){0};
+    *lane = (struct lane){.group = NO_GROUP};
 }
 
 static void close_lane(struct verdicts *v, uint32_t at)
@@ -154,7 +156,7 @@ static bool remembers(const struct verdicts *v, const struct lane *lane)
         if (list->count != 0 && known_items(list)[list->count - 1].op > vclock_get(&host->expl, about))
             return true;
     }
-    return false;
+    return groups_remember(v, lane) || fans_remember(v, lane);
 }
 
 /* A lane whose stream or thread is gone, and whose work, and all before it, everybody comes after anyway. */
@@ -203,6 +205,9 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     enum order_role role = sure ? order_role_of(def->kind) : ORDER_ROLE_BLOCKING; /* which it may be */
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
     lane->after = (uint8_t)order_under(ORDER_LEGACY, &(struct order_call){.named = role}).after;
+    lane->group = role == ORDER_ROLE_NONE
+                      ? NO_GROUP
+                      : context * GROUPS_A_CONTEXT + (role == ORDER_ROLE_LEGACY ? GROUP_LEGACY : GROUP_BLOCKING);
     lane->serial = ++v->serials;
     lane->sure = sure;
     lane->ended = def != NULL ? def->ended : UINT64_MAX;

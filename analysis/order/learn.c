@@ -3,7 +3,7 @@
  * What a lane gets to know of the others, and over which edge: its clock rises, and how that came is noted. Called by
  * joins.c and waits.c, several times for each implicit edge. Nothing may be noted of what everybody comes after anyway.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/blame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void trim(struct verdicts *v, struct lane *lane, struct known_list *list,
 
 enum { MANY_LEAST = 8 };
 
-static bool give_room(struct known_list *list)
+bool lanes_give_room(struct known_list *list)
 {
     struct known *items = list->room > 1 ? list->many : NULL;
     size_t room = list->room > 1 ? list->room : 0;
@@ -81,7 +81,7 @@ static INLINE struct known *arrival_of(struct verdicts *v, struct lane *lane, ui
     struct known_list *list = list_of(lane, about);
     if (list != NULL && list->count == list->room && list->room > 1)
         trim(v, lane, list, about, done);
-    if (list == NULL || (list->count == list->room && !give_room(list))) {
+    if (list == NULL || (list->count == list->room && !lanes_give_room(list))) {
         v->limited = true;
         return NULL;
     }
@@ -116,7 +116,7 @@ bool lanes_learn(struct verdicts *v, uint32_t at, uint32_t about, const struct k
 {
     struct lane *lane = lanes_at(v, at);
     const struct lane *subject = lanes_at(v, about), *host = lanes_at(v, HOST_LANE);
-    uint64_t before = lanes_full(lane, host, about), done = vclock_get(&host->expl, about);
+    uint64_t before = lanes_full(v, lane, about), done = vclock_get(&host->expl, about);
     if (at == about || known->op <= before || !raise_clocks(v, lane, about, known->op))
         return false;
     struct known *arrival = arrival_of(v, lane, about, known->op, done);
@@ -127,23 +127,6 @@ bool lanes_learn(struct verdicts *v, uint32_t at, uint32_t about, const struct k
     if (at != HOST_LANE && !is_group(lane, subject))
         lane->foreign_at = v->now;
     return true;
-}
-
-void lanes_learn_last(struct verdicts *v, uint32_t at, uint32_t about, uint32_t edge)
-{
-    struct lane *lane = lanes_at(v, at), *subject = lanes_at(v, about);
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    uint64_t before = lanes_full(lane, host, about), done = vclock_get(&host->expl, about), last = subject->last;
-    subject->snapped = v->now;
-    if (v->kept != NULL)
-        edges_bring(v, edge, &subject->newest, NULL);
-    if (!raise_clocks(v, lane, about, last))
-        return;
-    struct known *arrival = arrival_of(v, lane, about, last, done);
-    if (arrival == NULL)
-        return;
-    *arrival = (struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge};
-    come_over(v, edge, subject, before, done);
 }
 
 /* Everything that lane `from` knows, by its last operation. */
@@ -157,4 +140,5 @@ void lanes_take_over(struct verdicts *v, uint32_t at, uint32_t from, uint32_t ed
             continue;
         lanes_learn(v, at, about, &(struct known){.op = op, .via = source->last, .at = v->now, .from = from, .edge = edge});
     }
+    groups_take_over(v, at, from, edge, foreign_only);
 }

@@ -4,6 +4,7 @@
  * from the cache (places.h) to what is remembered of the memory. Called by touches.c, and by whoever must see all of a
  * memory. Must find nothing else than looking into every single access would.
  */
+#include "analysis/order/blame.h"
 #include "analysis/order/places.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * each lane, whose knowledge of all others it looks at: so its cost is shared by the calls between. Where even that is not
  * enough, all is forgotten and the edges may be needed.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/blame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ struct swept {
 };
 
 struct sweeping {
-    struct swept *lane;
-    size_t lanes;
+    struct swept *lane, *group;
+    size_t lanes, groups;
     bool failed;
 };
 
@@ -39,6 +39,12 @@ static int by_value(const void *a, const void *b)
 {
     uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
     return one < two ? -1 : one > two;
+}
+
+static void sort(struct numbers *numbers)
+{
+    if (numbers->count != 0)
+        qsort(numbers->items, numbers->count, sizeof *numbers->items, by_value);
 }
 
 static void push(struct sweeping *s, struct numbers *numbers, uint64_t value)
@@ -112,6 +118,51 @@ static void know_clock(struct verdicts *v, const struct sweeping *s, const struc
         know(v, s, about, clock->at[about]);
 }
 
+static void know_marks_by(struct marks *marks, const struct numbers *upto)
+{
+    for (size_t i = 0; i + 1 < marks->count; i++) {
+        size_t first = up_to(upto, marks->items[i].op - 1);
+        if (first < upto->count && upto->items[first] < marks->items[i + 1].op)
+            marks->items[i].last_known = true;
+    }
+}
+
+static void know_numbers(struct lane *lane, const struct swept *swept, const struct numbers *upto)
+{
+    for (unsigned k = 0; k < CLASSES && swept->least < swept->most; k++) {
+        know_marks_by(&lane->access[k], upto);
+        know_marks_by(&lane->opaque[k], upto);
+    }
+}
+
+/* Who knows all of a group knows of its lanes' marks by one number. */
+static void know_groups(struct sweeping *s, uint32_t group, uint64_t upto)
+{
+    if (upto != 0 && group < s->groups)
+        push(s, &s->group[group].ops, upto);
+}
+
+static void collect_groups(struct verdicts *v, struct sweeping *s)
+{
+    for (size_t i = 0; i < v->lanes.count; i++)
+        for (uint32_t group = 0; group < v->lanes.items[i].groups_room; group++)
+            know_groups(s, group, v->lanes.items[i].groups[group].upto);
+    for (size_t i = 0; i < v->events.count; i++)
+        for (uint32_t group = 0; v->events.items[i].used && group < v->events.items[i].groups.room; group++)
+            know_groups(s, group, v->events.items[i].groups.at[group]);
+    for (size_t i = 0; i < v->covers.count; i++)
+        for (size_t k = 0; k < v->covers.items[i].groups.count; k++)
+            know_groups(s, v->covers.items[i].groups.items[k].group, v->covers.items[i].groups.items[k].known.op);
+    for (uint32_t group = 0; group < s->groups; group++) {
+        struct numbers *upto = &s->group[group].ops;
+        const struct lane_list *lanes = groups_lanes(v, group);
+        sort(upto);
+        for (size_t i = 0; i < lanes->count; i++)
+            know_numbers(lanes_at(v, lanes->items[i]), &s->lane[lanes->items[i]], upto);
+        upto->count = 0;
+    }
+}
+
 /* All that anybody knows: what somebody can still learn is one of these, or newer than all. */
 static void collect_knowledge(struct verdicts *v, const struct sweeping *s)
 {
@@ -148,8 +199,10 @@ static void sweep_marks(struct verdicts *v, struct sweeping *s, uint32_t about, 
     size_t kept = 0;
     for (size_t i = 0; i < marks->count; i++) {
         bool last = i + 1 == marks->count;
-        if (marks->items[i].op > done && !last && !marks->items[i].last_known)
+        if (marks->items[i].op > done && !last && !marks->items[i].last_known) {
             marks->items[i + 1].before = larger(marks->items[i + 1].before, marks->items[i].op);
+            lanes_at(v, about)->unmarked = larger(lanes_at(v, about)->unmarked, marks->items[i].op);
+        }
         if (marks->items[i].op <= done || (!last && !marks->items[i].last_known))
             continue;
         push(s, &s->lane[about].ops, marks->items[i].op);
@@ -169,14 +222,14 @@ static void sweep_all_marks(struct verdicts *v, struct sweeping *s)
         }
     }
     collect_knowledge(v, s);
+    collect_groups(v, s);
     for (uint32_t i = 1; i < s->lanes; i++) {
         struct numbers *ops = &s->lane[i].ops;
         for (unsigned k = 0; k < CLASSES; k++) {
             sweep_marks(v, s, i, &lanes_at(v, i)->access[k]);
             sweep_marks(v, s, i, &lanes_at(v, i)->opaque[k]);
         }
-        if (ops->count != 0)
-            qsort(ops->items, ops->count, sizeof *ops->items, by_value);
+        sort(ops);
         s->lane[i].next = up_to(ops, vclock_get(&lanes_at(v, HOST_LANE)->expl, i));
         s->lane[i].first = s->lane[i].next < ops->count ? ops->items[s->lane[i].next] : UINT64_MAX;
     }
@@ -216,11 +269,44 @@ static void sweep_lists(struct verdicts *v, const struct sweeping *s)
             if (list->count == 0 || (list->count == 1 && known_items(list)->op >= s->lane[about].first))
                 continue;
             lane->brought_count -= list->count;
-            blame_limit(v, list, about);
             sweep_list(v, list, &s->lane[about]);
             lane->brought_count += list->count;
         }
     }
+}
+
+static void sweep_groups(struct verdicts *v, struct sweeping *s)
+{
+    for (uint32_t i = 1; i < s->lanes; i++) {
+        const struct numbers *ops = &s->lane[i].ops;
+        uint32_t group = lanes_at(v, i)->group;
+        for (size_t k = s->lane[i].next; group != NO_GROUP && k < ops->count; k++)
+            push(s, &s->group[group].ops, ops->items[k]);
+    }
+    for (uint32_t group = 0; group < s->groups; group++)
+        sort(&s->group[group].ops);
+    for (size_t i = 0; i < v->lanes.count && !s->failed; i++)
+        for (uint32_t group = 0; group < v->lanes.items[i].groups_room; group++) {
+            struct known_list *list = &v->lanes.items[i].groups[group].brought;
+            if (list->count != 0)
+                sweep_list(v, list, &s->group[group]);
+        }
+}
+
+static bool fan_is_needed(const void *data, const struct fan *fan)
+{
+    const struct swept *swept = &((const struct sweeping *)data)->lane[fan->from];
+    if (fan->after < swept->first)
+        return fan->upto >= swept->first;
+    size_t next = up_to(&swept->ops, fan->after);
+    return next < swept->ops.count && swept->ops.items[next] <= fan->upto;
+}
+
+static bool is_never_needed(const void *data, const struct fan *fan)
+{
+    (void)data;
+    (void)fan;
+    return false;
 }
 
 /* All edges' ways are forgotten. */
@@ -229,7 +315,7 @@ static void give_up(struct verdicts *v)
     for (size_t i = 0; i < v->edges.count; i++)
         v->edges.items[i].limited = true;
     for (uint32_t i = 1; i < v->lanes.count; i++)
-        lanes_at(v, i)->dropped = larger(lanes_at(v, i)->dropped, v->now);
+        lanes_drop(v, lanes_at(v, i), v->now);
     for (size_t i = 0; i < v->lanes.count; i++) {
         struct lane *lane = &v->lanes.items[i];
         for (uint32_t about = 0; lane->brought_count != 0 && about < lane->brought_room; about++) {
@@ -238,9 +324,16 @@ static void give_up(struct verdicts *v)
                 edges_drop(v, known_items(&lane->brought[about])[k].edge);
             lanes_forget(&lane->brought[about], 0);
         }
+        for (uint32_t group = 0; group < lane->groups_room; group++) {
+            for (uint32_t k = 0; k < lane->groups[group].brought.count; k++)
+                edges_drop(v, known_items(&lane->groups[group].brought)[k].edge);
+            lanes_forget(&lane->groups[group].brought, 0);
+        }
     }
+    fans_sweep(v, is_never_needed, NULL);
     for (uint32_t i = 0; i < v->lanes.count; i++)
         lanes_at(v, i)->forgotten.count = 0;
+    v->forgetful = 0;
     v->forgotten = v->now;
     v->totals.dropped++;
 }
@@ -248,16 +341,27 @@ static void give_up(struct verdicts *v)
 void sweep(struct verdicts *v)
 {
     struct sweeping s = {.lane = memory_zeroed(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
-    if (s.lane != NULL) {
-        collect_accesses(v, &s);
+    s.groups = v->contexts.count * GROUPS_A_CONTEXT;
+    s.group = s.groups != 0 ? memory_zeroed(s.groups, sizeof *s.group) : NULL;
+    if (s.lane != NULL && s.group != NULL) {
+        collect_accesses(v, &s); /* too many are forgotten here */
+        for (uint32_t i = 0; v->forgetful != 0 && i < v->lanes.count; i++)
+            blame_limit_all(v, i);
         sweep_all_marks(v, &s);
         if (!s.failed)
             sweep_lists(v, &s);
+        if (!s.failed)
+            sweep_groups(v, &s);
+        if (!s.failed)
+            fans_sweep(v, fan_is_needed, &s);
     }
     if (v->open > OPEN_MOST)
         give_up(v);
     for (size_t i = 0; s.lane != NULL && i < s.lanes; i++)
         free(s.lane[i].ops.items);
+    for (size_t i = 0; s.group != NULL && i < s.groups; i++)
+        free(s.group[i].ops.items);
+    free(s.group);
     free(s.lane);
     v->sweep_at = v->sweep_least == 0 ? 0 : larger(larger(v->sweep_least, v->open * 2), s.lanes * EDGES_A_LANE);
 }

@@ -4,6 +4,7 @@
  * be in them. A launch's words count only where they lie in an allocation; what a kernel does there says its signature, or
  * nobody.
  */
+#include "analysis/order/blame.h"
 #include "analysis/order/marks.h"
 #include "analysis/order/places.h"
 #include "analysis/order/rows.h"

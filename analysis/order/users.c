@@ -5,7 +5,7 @@
  * written back, only where one of them may matter. Must never say of a lane that it tells nothing where a look at each of
  * its accesses would change a verdict or a count.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/blame.h"
 
 #include <stdlib.h>
 
@@ -94,14 +94,15 @@ static inline uint64_t past_way(const struct way *way, uint64_t after)
 /* blame_came_doubted of each operation after < op <= upto. */
 static bool came_doubted(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t after, uint64_t upto)
 {
-    if (about >= lane->brought_room || lane->brought[about].count == 0)
-        return false;
-    const struct known *oldest = known_items(&lane->brought[about]), *known = oldest + lane->brought[about].count - 1;
+    struct known_list *list = blame_list(v, lane, about);
+    if (list == NULL)
+        return fans_came_doubted(v, lane, about, after, upto);
+    const struct known *oldest = known_items(list), *known = oldest + list->count - 1;
     if (upto > known->op)
         return false;
     for (unsigned steps = 0; steps < LATELY; steps++, known--) {
         bool first = known == oldest, brings = first || known[-1].op < upto;
-        if (brings && (known->from != about || known->edge == NO_EDGE || !blame_is_doubted(&v->edges.items[known->edge])))
+        if (brings && !blame_is_direct(v, known, about))
             return false;
         if (first || known[-1].op <= after)
             return true;
@@ -115,7 +116,7 @@ static uint64_t doubted_upto(const struct verdicts *v, const struct blame *by, u
                              uint64_t upto)
 {
     const struct lane *lane = lanes_at(v, by->lane);
-    if (vclock_get(&lane->full, about) < upto)
+    if (lanes_own(v, lane, about) < upto)
         return after;
     if (about < lane->blamed_room) {
         const struct blamed *blamed = &lane->blamed[about];
@@ -144,7 +145,7 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
             continue;
         question.since = question.lanes == 0 || done < question.since ? done : question.since;
         question.lanes |= UINT64_C(1) << other->lane % 64;
-        question.held &= vclock_get(&lane->full, other->lane) >= newest;
+        question.held &= lanes_own(v, lane, other->lane) >= newest;
     }
     return question;
 }

@@ -3,7 +3,7 @@
  * The engine's one pass: for each call, what it comes after, what it touches, and what the host knows when it has returned.
  * Called by the report builder and by tests. Must come to an end on any input and take memory by what is alive only.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/knowledge.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static bool begin(struct verdicts *v, struct model *model)
     v->ends = memory_bytes(ENDS * sizeof *v->ends); /* nobody asks for one that was not written */
     if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v, model))
         return false;
-    v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX};
+    v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX, .group = NO_GROUP};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
     return true;
 }
@@ -171,8 +171,10 @@ static bool may_tell(const struct ptds_rec_CALL *call)
 static RARE void tell(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
-    if (!vclock_join(&v->host_function_done, &lane->full) || !vclock_raise(&v->host_function_done, at, lane->last))
-        v->limited = true;
+    bool all = vclock_raise(&v->host_function_done, at, lane->last);
+    for (uint32_t about = 1; about < v->lanes.count; about++)
+        all &= about == at || vclock_raise(&v->host_function_done, about, lanes_own(v, lane, about));
+    v->limited |= !all;
 }
 
 static RARE void record_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)

@@ -5,7 +5,7 @@
  * by explicit order is what its name asks for, or what it waits for under every policy (a free); what it covers beyond that
  * (a wait for the legacy stream that waits for other streams) is an implicit edge of kind host.
  */
-#include "analysis/order/engine.h"
+#include "analysis/order/knowledge.h"
 
 #include <stdlib.h>
 
@@ -17,12 +17,41 @@ static bool cover_learn(struct verdicts *v, struct cover *cover, uint32_t about,
         return false;
     }
     cover->full = grown;
-    if (known->op <= cover->full[about].op || known->op <= vclock_get(&lanes_at(v, HOST_LANE)->full, about))
+    if (known->op <= waits_covered(v, cover, about) || known->op <= lanes_own(v, lanes_at(v, HOST_LANE), about))
         return false;
     edges_drop(v, cover->full[about].op != 0 ? cover->full[about].edge : NO_EDGE);
     cover->full[about] = *known;
     edges_keep(v, known->edge);
     return true;
+}
+
+/* Up to which operation the wait covers all of the group. */
+static uint64_t covered_of(const struct cover *cover, uint32_t group)
+{
+    size_t at = cover->groups.count;
+    while (at != 0 && cover->groups.items[at - 1].group != group)
+        at--;
+    return at != 0 ? cover->groups.items[at - 1].known.op : 0;
+}
+
+uint64_t waits_covered(const struct verdicts *v, const struct cover *cover, uint32_t about)
+{
+    const struct lane *lane = lanes_at(v, about);
+    uint64_t upto = lane->group != NO_GROUP ? lanes_upto(lane, covered_of(cover, lane->group)) : 0;
+    return larger(upto, about < cover->room ? cover->full[about].op : 0);
+}
+
+static void cover_group(struct verdicts *v, struct cover *cover, uint32_t group, const struct known *known)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    if (known->op <= covered_of(cover, group) || (group < host->groups_room && known->op <= host->groups[group].upto))
+        return;
+    if (!TABLE_ADD(&cover->groups)) {
+        v->limited = true;
+        return;
+    }
+    *TABLE_LAST(&cover->groups) = (struct covered_group){group, *known};
+    edges_keep(v, known->edge);
 }
 
 /* Up to operation `op` of the lane; not what it knows of others. */
@@ -39,6 +68,16 @@ static void cover_clock(struct verdicts *v, struct cover *cover, const struct vc
             cover_learn(v, cover, about, &(struct known){.op = full->at[about], .via = via, .from = from, .edge = edge});
 }
 
+/* All that the lane knows of others. */
+static void cover_known(struct verdicts *v, struct cover *cover, uint32_t at, uint32_t edge)
+{
+    const struct lane *lane = lanes_at(v, at);
+    cover_clock(v, cover, &lane->full, at, lane->last, edge);
+    for (uint32_t group = 0; group < lane->groups_room; group++)
+        cover_group(v, cover, group,
+                    &(struct known){.op = lane->groups[group].upto, .via = lane->last, .from = at, .edge = edge});
+}
+
 /* `own`: the call's own operation is done, too, whatever the policy. */
 static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t at, bool own)
 {
@@ -49,15 +88,13 @@ static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t a
         !vclock_raise(&cover->expl, at, own || lane->last < v->now ? lane->last : v->now - 1))
         v->limited = true;
     cover_lane(v, cover, at, lane->last, NO_EDGE);
-    cover_clock(v, cover, &lane->full, at, lane->last, NO_EDGE);
+    cover_known(v, cover, at, NO_EDGE);
     lane->snapped = v->now;
 }
 
 static bool uncovered(const struct verdicts *v, const struct cover *cover, uint32_t at)
 {
-    uint64_t known = vclock_get(&lanes_at(v, HOST_LANE)->full, at);
-    if (at < cover->room)
-        known = larger(known, cover->full[at].op);
+    uint64_t known = larger(lanes_own(v, lanes_at(v, HOST_LANE), at), waits_covered(v, cover, at));
     return lanes_at(v, at)->last > known;
 }
 
@@ -77,9 +114,8 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const stru
         if (cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge))
             edges_bring(v, edge, &lanes_at(v, lanes[i])->newest, cover);
     for (size_t i = 0; i < count; i++) {
-        struct lane *lane = lanes_at(v, lanes[i]);
-        cover_clock(v, cover, &lane->full, lanes[i], lane->last, edge);
-        lane->snapped = v->now;
+        cover_known(v, cover, lanes[i], edge);
+        lanes_at(v, lanes[i])->snapped = v->now;
     }
 }
 
@@ -129,11 +165,14 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
         v->limited = true;
     cover_lane(v, cover, event->lane, event->op, NO_EDGE);
     cover_clock(v, cover, &event->full, event->lane, event->op, NO_EDGE);
+    for (uint32_t group = 0; group < event->groups.room; group++)
+        cover_group(v, cover, group,
+                    &(struct known){.op = event->groups.at[group], .via = event->op, .from = event->lane, .edge = NO_EDGE});
 }
 
 static bool tells_nothing(const struct cover *cover)
 {
-    bool nothing = cover->context == NO_LANE && cover->expl.room == 0;
+    bool nothing = cover->context == NO_LANE && cover->expl.room == 0 && cover->groups.count == 0;
     for (size_t i = 0; i < cover->room && nothing; i++)
         nothing = cover->full[i].op == 0;
     return nothing;
@@ -166,9 +205,38 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
     for (size_t i = 0; i < cover->room; i++)
         if (cover->full[i].op != 0)
             edges_drop(v, cover->full[i].edge);
+    for (size_t i = 0; i < cover->groups.count; i++)
+        edges_drop(v, cover->groups.items[i].known.edge);
     free(cover->full);
+    free(cover->groups.items);
     vclock_free(&cover->expl);
     *cover = (struct cover){0};
+}
+
+/* Of a group the host has learnt what was done after operation `before`, up to `upto`: each lane that did anything. */
+static void tell_of_group(struct verdicts *v, const struct cover *cover, uint32_t group, uint64_t before, uint64_t upto)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    const struct lane_list *lanes = groups_lanes(v, group);
+    for (size_t i = 0; i < lanes->count; i++) {
+        uint32_t about = lanes->items[i];
+        uint64_t knew = larger(vclock_get(&host->full, about), lanes_upto(lanes_at(v, about), before));
+        if (lanes_upto(lanes_at(v, about), upto) > knew)
+            conflicts_host(v, about, cover);
+    }
+}
+
+static void apply_groups(struct verdicts *v, const struct cover *cover)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    for (size_t i = 0; i < cover->groups.count; i++) {
+        struct known known = cover->groups.items[i].known;
+        uint32_t group = cover->groups.items[i].group;
+        uint64_t before = group < host->groups_room ? host->groups[group].upto : 0;
+        known.at = v->now;
+        if (groups_learn(v, HOST_LANE, group, &known) && v->contexts.items[group / GROUPS_A_CONTEXT].host_used)
+            tell_of_group(v, cover, group, before, known.op);
+    }
 }
 
 /* What the host has learnt, it may act on: read memory that it can reach and the work wrote, or write what the work read.
@@ -187,6 +255,7 @@ static void apply(struct verdicts *v, struct cover *cover)
         if (known.op != 0 && lanes_learn(v, HOST_LANE, about, &known))
             conflicts_host(v, about, cover);
     }
+    apply_groups(v, cover);
     drop_cover(v, cover);
 }
 

@@ -246,6 +246,62 @@ TEST(Crowd, OfMoreOrdersThanAreKept)
     }
 }
 
+/* Two streams come behind all legacy work at once, twice: only the first time with what is forgotten. */
+TEST(Crowd, OnlyTheEdgeThatBroughtWhatIsForgottenIsLimited)
+{
+    for (const char *between : {"", "memset s=B1 bytes=4 dst=B"}) {
+        Text text;
+        text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Call(1, "alloc m=B ptr=0x20000 bytes=4096");
+        text.Call(1, "memset s=B1 bytes=4 dst=A").Call(1, "launch k=_Z5emptyv s=L").Call(1, "launch k=_Z5emptyv s=B2");
+        text.Call(1, *between != 0 ? between : "launch k=_Z5emptyv s=N2");
+        text.Call(1, "launch k=_Z5emptyv s=L").Call(1, "launch k=_Z5emptyv s=B2").Call(1, "launch k=_Z5emptyv s=B1");
+        for (int i = 1; i <= 200; i++)
+            text.Call(1, "memset s=N1 bytes=4 dst=A+" + std::to_string(i * 8));
+        for (bool sweep : {false, true}) {
+            const std::string said = Judged(text.Bytes(), sweep).Text();
+            EXPECT_NE(std::string::npos, said.find("fan-in 3>4 maybe needed(limit)")) << said;
+            EXPECT_NE(std::string::npos, said.find("fan-out 4>5 maybe needed(limit)")) << said;
+            EXPECT_NE(std::string::npos, said.find("fan-out 7>8 not needed")) << said;
+        }
+    }
+}
+
+/* The way to it leads over a thread that has ended: its lane stays until nobody can ask for that. */
+TEST(Crowd, AnOrderIsFoundOverAThreadThatHasEnded)
+{
+    for (const char *stream : {"L", "B1"}) {
+        Text text;
+        text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Call(1, std::string("memset bytes=64 dst=A s=") + stream);
+        text.Call(2, "launch k=_Z5emptyv s=L").Wait(2, "sync s=L").Ends(2).Launches("N", 40);
+        text.Call(3, "copy s=N50 bytes=64 src=A");
+        Judged judged(text.Bytes());
+        EXPECT_EQ(*stream == 'L' ? "fifo 2>3 needed" : "fan-in 2>3 needed", judged.Text());
+    }
+}
+
+/* Two edges brought what another stream did: of the first one's nothing is left but a use of one memory. That an older use
+ * of another memory was before a race is remembered all the same. */
+TEST(Crowd, AnOlderOrderThanARaceIsDoubtedAfterSweeping)
+{
+    for (bool sweep : {false, true}) {
+        Text text;
+        for (const char *memory : {"A", "C", "D"})
+            text.Call(1, std::string("alloc bytes=4096 m=") + memory + " ptr=" + std::to_string(0x10000 * *memory));
+        text.Call(1, "memset s=B1 bytes=4 dst=A").Call(1, "memset s=B1 bytes=4 dst=C");
+        text.Call(1, "launch k=_Z5emptyv s=L").Call(1, "launch k=_Z5emptyv s=B2");
+        text.Call(1, "memset s=B1 bytes=4 dst=D");
+        text.Call(1, "launch k=_Z5emptyv s=L").Call(1, "launch k=_Z5emptyv s=B2");
+        text.Call(1, "memset s=B1 bytes=4 dst=A").Call(2, "memset s=B2 bytes=4 dst=A");
+        Judged judged(text.Bytes(), sweep);
+        EXPECT_EQ(1u, judged.totals.races);
+        EXPECT_EQ("fan-in 5>6 maybe needed(race); fan-in 7>9 not needed; fan-in 8>9 maybe needed(race); "
+                  "fan-out 6>7 maybe needed(race); fan-out 6>8 not needed; fan-out 9>10 maybe needed(race); "
+                  "fan-out 9>11 not needed",
+                  judged.Text())
+            << sweep;
+    }
+}
+
 /* What was forgotten last may be the older. */
 TEST(Crowd, WhatIsForgottenLaterMayBeOlder)
 {
