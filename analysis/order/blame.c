@@ -39,21 +39,19 @@ static const struct known *own_arrival(const struct lane *lane, uint32_t about, 
     return at != list->count && known_items(list)[at].at <= latest ? &known_items(list)[at] : NULL;
 }
 
-/* Whether everybody came after this operation by call `at`. */
-static bool host_knew(const struct verdicts *v, uint32_t about, uint64_t op, uint64_t at)
+/* Whether the lane noted by call `latest` how it learnt of the operation. */
+static bool has_noted(const struct verdicts *v, uint32_t at, uint32_t about, uint64_t op, uint64_t latest)
 {
-    struct lane *host = lanes_at(v, HOST_LANE);
+    const struct lane *lane = lanes_at(v, at);
     uint32_t group = lanes_at(v, about)->group;
     struct traced traced = {.op = op};
-    if (own_arrival(host, about, &traced, at) != NULL)
+    struct known ignored;
+    if (own_arrival(lane, about, &traced, latest) != NULL || fans_arrival(v, lane, about, &traced, latest, &ignored))
         return true;
-    struct known_list *list = group < host->groups_room ? &host->groups[group].brought : NULL;
+    struct known_list *list = group < lane->groups_room ? &lane->groups[group].brought : NULL;
     uint32_t first = list != NULL ? first_of(list, &traced) : 0;
-    return list != NULL && first != list->count && known_items(list)[first].at <= at;
+    return list != NULL && first != list->count && known_items(list)[first].at <= latest;
 }
-
-static bool arrival(const struct verdicts *v, uint32_t at, uint32_t about, struct traced *traced, uint64_t latest,
-                    struct known *out);
 
 /* Whether an entry about all of a group brought the operation: not if everybody knew of it, nor if the legacy lane from
  * which it came had not learnt of it itself. */
@@ -61,14 +59,12 @@ static bool brings(const struct verdicts *v, const struct lane *lane, uint32_t a
                    uint64_t op)
 {
     const struct lane *subject = lanes_at(v, about);
-    if (lane != lanes_at(v, HOST_LANE) && host_knew(v, about, lanes_upto(subject, known->op), known->at))
+    if (lane != lanes_at(v, HOST_LANE) && has_noted(v, HOST_LANE, about, lanes_upto(subject, known->op), known->at))
         return false;
     if (known->from == NO_LANE || lanes_at(v, known->from)->role != ORDER_ROLE_LEGACY ||
         subject->role == ORDER_ROLE_LEGACY || subject->context != lanes_at(v, known->from)->context)
         return true;
-    struct traced traced = {.op = op};
-    struct known ignored;
-    return arrival(v, known->from, about, &traced, known->via, &ignored);
+    return has_noted(v, known->from, about, op, known->via);
 }
 
 static const struct known *arrival_of_group(const struct verdicts *v, const struct lane *lane, uint32_t about,
