@@ -43,14 +43,15 @@ static const struct known *own_arrival(const struct lane *lane, uint32_t about, 
 static bool has_noted(const struct verdicts *v, uint32_t at, uint32_t about, uint64_t op, uint64_t latest)
 {
     const struct lane *lane = lanes_at(v, at);
-    uint32_t group = lanes_at(v, about)->group;
+    struct of_group *of = groups_find(lane, lanes_at(v, about)->group);
     struct traced traced = {.op = op};
     struct known ignored;
     if (own_arrival(lane, about, &traced, latest) != NULL || fans_arrival(v, lane, about, &traced, latest, &ignored))
         return true;
-    struct known_list *list = group < lane->groups_room ? &lane->groups[group].brought : NULL;
-    uint32_t first = list != NULL ? first_of(list, &traced) : 0;
-    return list != NULL && first != list->count && known_items(list)[first].at <= latest;
+    if (of == NULL)
+        return false;
+    uint32_t first = first_of(&of->brought, &traced);
+    return first != of->brought.count && known_items(&of->brought)[first].at <= latest;
 }
 
 /* Whether an entry about all of a group brought the operation: not if everybody knew of it, nor if the legacy lane from
@@ -70,10 +71,10 @@ static bool brings(const struct verdicts *v, const struct lane *lane, uint32_t a
 static const struct known *arrival_of_group(const struct verdicts *v, const struct lane *lane, uint32_t about,
                                             struct traced *traced, uint64_t latest)
 {
-    uint32_t group = lanes_at(v, about)->group;
-    if (group >= lane->groups_room)
+    struct of_group *of = groups_find(lane, lanes_at(v, about)->group);
+    if (of == NULL)
         return NULL;
-    struct known_list *list = &lane->groups[group].brought;
+    struct known_list *list = &of->brought;
     for (uint32_t at = first_of(list, traced); at != list->count && known_items(list)[at].at <= latest; at++)
         if (brings(v, lane, about, &known_items(list)[at], traced->op))
             return &known_items(list)[at];
@@ -254,7 +255,8 @@ static void blame_once(struct verdicts *v, const struct blame *what, uint32_t ab
 static void blame_groups(struct verdicts *v, const struct blame *what, uint32_t at, uint32_t about, uint64_t explicitly)
 {
     const struct lane *lane = lanes_at(v, at), *subject = lanes_at(v, about);
-    struct known_list *list = subject->group < lane->groups_room ? &lane->groups[subject->group].brought : NULL;
+    struct of_group *of = groups_find(lane, subject->group);
+    struct known_list *list = of != NULL ? &of->brought : NULL;
     const struct known *items = list != NULL ? known_items(list) : NULL;
     for (uint32_t i = list != NULL ? list->count : 0; i-- > 0 && items[i].op > explicitly;) {
         uint64_t after = larger(i != 0 ? items[i - 1].op : 0, explicitly);

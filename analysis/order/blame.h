@@ -66,13 +66,13 @@ enum { LATELY = 16 };
  * nowhere, or by fan-ins. */
 static INLINE struct known_list *blame_list(const struct verdicts *v, const struct lane *lane, uint32_t about)
 {
-    uint32_t group = lanes_at(v, about)->group;
+    struct of_group *of = groups_find(lane, lanes_at(v, about)->group);
     bool alone = about < lane->brought_room && lane->brought[about].count != 0;
     if (fans_newest(lane, about) != 0)
         return NULL;
     if (alone)
         return &lane->brought[about];
-    return group < lane->groups_room && lane->groups[group].brought.count != 0 ? &lane->groups[group].brought : NULL;
+    return of != NULL && of->brought.count != 0 ? &of->brought : NULL;
 }
 static INLINE bool blame_is_direct(const struct verdicts *v, const struct known *known, uint32_t about)
 {

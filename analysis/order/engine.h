@@ -70,8 +70,13 @@ struct covered_group {
     struct known known;
 };
 
+struct group_upto {
+    uint32_t group;
+    uint64_t upto;
+};
 struct event {
-    struct vclock expl, full, groups; /* groups: what its lane knew of each */
+    struct vclock expl, full;
+    TABLE_OF(struct group_upto) groups; /* what its lane knew of them */
     uint64_t op;
     uint32_t lane, generation;
     bool used;

@@ -19,19 +19,36 @@ const struct lane_list *groups_lanes(const struct verdicts *v, uint32_t group)
     return group % GROUPS_A_CONTEXT == GROUP_LEGACY ? &context->legacy : &context->blocking;
 }
 
-static struct of_group *of_group(struct lane *lane, uint32_t group)
+ASIDE struct of_group *groups_search(const struct lane *lane, uint32_t group)
 {
-    void *grown = table_grow(lane->groups, &lane->groups_room, (size_t)group + 1, sizeof *lane->groups);
-    if (grown == NULL)
-        return NULL;
-    lane->groups = grown;
-    return &lane->groups[group];
+    size_t low = 0, high = lane->groups.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (lane->groups.items[middle].group == group)
+            return &lane->groups.items[middle];
+        if (lane->groups.items[middle].group < group)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
-uint64_t groups_news(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t since)
+static struct of_group *of_group(struct lane *lane, uint32_t group)
+{
+    struct of_group *found = groups_find(lane, group);
+    if (found != NULL || !TABLE_ADD(&lane->groups))
+        return found;
+    size_t at = lane->groups.count - 1;
+    for (; at != 0 && lane->groups.items[at - 1].group > group; at--)
+        lane->groups.items[at] = lane->groups.items[at - 1];
+    lane->groups.items[at] = (struct of_group){.group = group};
+    return &lane->groups.items[at];
+}
+
+uint64_t groups_news(const struct verdicts *v, const struct lane *lane, struct of_group *of, uint32_t about, uint64_t since)
 {
     const struct lane *subject = lanes_at(v, about), *host = lanes_at(v, HOST_LANE);
-    struct of_group *of = &lane->groups[subject->group];
     uint64_t last = lanes_upto(subject, of->upto);
     bool otherwise = last <= vclock_get(&lane->full, about) || (lane != host && last <= lanes_own(v, host, about));
     if (otherwise || last == 0)
@@ -156,13 +173,12 @@ bool groups_learn(struct verdicts *v, uint32_t at, uint32_t group, const struct 
 void groups_take_over(struct verdicts *v, uint32_t at, uint32_t from, uint32_t edge, bool foreign_only)
 {
     const struct lane *lane = lanes_at(v, at), *source = lanes_at(v, from);
-    for (uint32_t group = 0; group < source->groups_room; group++) {
-        bool own = lane->after != 0 && lane->context == group / GROUPS_A_CONTEXT;
-        if (source->groups[group].upto != 0 && !(foreign_only && own))
-            groups_learn(
-                v, at, group,
-                &(struct known){
-                    .op = source->groups[group].upto, .via = source->last, .at = v->now, .from = from, .edge = edge});
+    for (size_t i = 0; i < source->groups.count; i++) {
+        const struct of_group *of = &source->groups.items[i];
+        bool own = lane->after != 0 && lane->context == of->group / GROUPS_A_CONTEXT;
+        struct known known = {.op = of->upto, .via = source->last, .at = v->now, .from = from, .edge = edge};
+        if (!(foreign_only && own))
+            groups_learn(v, at, of->group, &known);
     }
 }
 
@@ -209,17 +225,19 @@ void groups_limit(struct verdicts *v, const struct lane *lane, struct known_list
 void groups_limit_all(struct verdicts *v, uint32_t about)
 {
     const struct lane *subject = lanes_at(v, about);
-    for (uint32_t i = 0; i < v->lanes.count; i++)
-        if (subject->group < lanes_at(v, i)->groups_room)
-            limit_by(v, lanes_at(v, i), &lanes_at(v, i)->groups[subject->group].brought, subject);
+    for (uint32_t i = 0; i < v->lanes.count; i++) {
+        struct of_group *of = groups_find(lanes_at(v, i), subject->group);
+        if (of != NULL)
+            limit_by(v, lanes_at(v, i), &of->brought, subject);
+    }
 }
 
 bool groups_remember(const struct verdicts *v, const struct lane *lane)
 {
     const struct lane *host = lanes_at(v, HOST_LANE);
-    for (uint32_t group = 0; group < lane->groups_room; group++) {
-        const struct of_group *of = &lane->groups[group];
-        const struct lane_list *lanes = groups_lanes(v, group);
+    for (size_t k = 0; k < lane->groups.count; k++) {
+        const struct of_group *of = &lane->groups.items[k];
+        const struct lane_list *lanes = groups_lanes(v, of->group);
         for (size_t i = 0; of->brought.count != 0 && i < lanes->count; i++)
             if (lanes_upto(lanes_at(v, lanes->items[i]), of->upto) > vclock_get(&host->expl, lanes->items[i]))
                 return true;
@@ -229,13 +247,13 @@ bool groups_remember(const struct verdicts *v, const struct lane *lane)
 
 void groups_free(struct verdicts *v, struct lane *lane)
 {
-    for (uint32_t group = 0; group < lane->groups_room; group++) {
-        struct known_list *list = &lane->groups[group].brought;
-        groups_limit(v, lane, list, group);
+    for (size_t k = 0; k < lane->groups.count; k++) {
+        struct known_list *list = &lane->groups.items[k].brought;
+        groups_limit(v, lane, list, lane->groups.items[k].group);
         for (uint32_t i = 0; i < list->count; i++)
             edges_drop(v, known_items(list)[i].edge);
         if (list->room > 1)
             free(list->many);
     }
-    free(lane->groups);
+    free(lane->groups.items);
 }

@@ -166,13 +166,15 @@ static struct event *event_for(struct verdicts *v, uint32_t uid)
     return &v->events.items[place];
 }
 
-static bool copy_groups(struct vclock *out, const struct lane *lane)
+static bool copy_groups(struct event *event, const struct lane *lane)
 {
-    bool all = true;
-    vclock_clear(out);
-    for (uint32_t group = 0; group < lane->groups_room; group++)
-        all &= lane->groups[group].upto == 0 || vclock_raise(out, group, lane->groups[group].upto);
-    return all;
+    event->groups.count = 0;
+    for (size_t i = 0; i < lane->groups.count; i++) {
+        if (!TABLE_ADD(&event->groups))
+            return false;
+        *TABLE_LAST(&event->groups) = (struct group_upto){lane->groups.items[i].group, lane->groups.items[i].upto};
+    }
+    return true;
 }
 
 /* After the record itself was put on the lane. Without room a later wait finds no such recording, and says so. */
@@ -185,7 +187,7 @@ void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_
     event->generation = call->generation;
     event->op = v->now;
     if (!vclock_copy(&event->expl, &lanes_at(v, lane)->expl) || !vclock_copy(&event->full, &lanes_at(v, lane)->full) ||
-        !copy_groups(&event->groups, lanes_at(v, lane)))
+        !copy_groups(event, lanes_at(v, lane)))
         v->limited = true;
     lanes_at(v, lane)->snapped = v->now;
 }
@@ -204,9 +206,9 @@ void events_wait(struct verdicts *v, const struct event *event, uint32_t at)
         if (known.op != 0)
             lanes_learn(v, at, about, &known);
     }
-    for (uint32_t group = 0; group < event->groups.room; group++) {
-        known.op = event->groups.at[group];
-        groups_learn(v, at, group, &known);
+    for (size_t i = 0; i < event->groups.count; i++) {
+        known.op = event->groups.items[i].upto;
+        groups_learn(v, at, event->groups.items[i].group, &known);
     }
 }
 
@@ -225,7 +227,7 @@ void events_free(struct verdicts *v)
     for (size_t i = 0; i < v->events.count; i++) {
         vclock_free(&v->events.items[i].expl);
         vclock_free(&v->events.items[i].full);
-        vclock_free(&v->events.items[i].groups);
+        free(v->events.items[i].groups.items);
     }
     free(v->events.items);
 }

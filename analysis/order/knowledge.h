@@ -18,13 +18,25 @@ static INLINE uint64_t lanes_upto(const struct lane *lane, uint64_t upto)
 {
     return lane->last <= upto ? lane->last : lane->before <= upto ? lane->before : upto;
 }
+/* What the lane knows of a group; NULL: nothing. There may be many contexts, but a lane mostly knows of its own one's two.
+ */
+struct of_group *groups_search(const struct lane *lane, uint32_t group);
+static INLINE struct of_group *groups_find(const struct lane *lane, uint32_t group)
+{
+    struct of_group *items = lane->groups.items;
+    if (lane->groups.count == 0 || group == NO_GROUP)
+        return NULL;
+    if (items[0].group == group)
+        return items;
+    return lane->groups.count != 1 ? groups_search(lane, group) : NULL;
+}
 /* By any order, what the lane knows; what it or the host does. */
 static INLINE uint64_t lanes_own(const struct verdicts *v, const struct lane *lane, uint32_t about)
 {
     const struct lane *subject = lanes_at(v, about);
     uint64_t own = vclock_get(&lane->full, about);
-    uint64_t upto = subject->group < lane->groups_room ? lane->groups[subject->group].upto : 0;
-    return upto > own ? larger(own, lanes_upto(subject, upto)) : own;
+    const struct of_group *of = groups_find(lane, subject->group);
+    return of != NULL && of->upto > own ? larger(own, lanes_upto(subject, of->upto)) : own;
 }
 static INLINE uint64_t lanes_full(const struct verdicts *v, const struct lane *lane, uint32_t about)
 {
@@ -32,16 +44,18 @@ static INLINE uint64_t lanes_full(const struct verdicts *v, const struct lane *l
 }
 /* The call at which the lane or the host last learnt of lane `about`. groups_news: of all of its group, if after `since`.
  */
-uint64_t groups_news(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t since);
+uint64_t groups_news(const struct verdicts *v, const struct lane *lane, struct of_group *of, uint32_t about,
+                     uint64_t since);
 static INLINE uint64_t lanes_grown(const struct verdicts *v, const struct lane *lane, uint32_t about)
 {
     const struct lane *host = lanes_at(v, HOST_LANE);
     uint64_t at = larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
     uint32_t group = lanes_at(v, about)->group;
-    if (group < lane->groups_room && lane->groups[group].grown > at)
-        at = groups_news(v, lane, about, at);
-    if (group < host->groups_room && host->groups[group].grown > at)
-        at = groups_news(v, host, about, at);
+    struct of_group *own = groups_find(lane, group), *all = groups_find(host, group);
+    if (own != NULL && own->grown > at)
+        at = groups_news(v, lane, own, about, at);
+    if (all != NULL && all->grown > at)
+        at = groups_news(v, host, all, about, at);
     return at;
 }
 

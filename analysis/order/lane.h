@@ -54,6 +54,7 @@ static INLINE struct known *known_items(struct known_list *list)
 /* What a lane knows of a group (groups.c): all that its lanes did up to operation `upto`, since call `grown`; up to
  * `before` until then. */
 struct of_group {
+    uint32_t group;
     uint64_t upto, grown, before;
     struct known_list brought; /* how it came, but for fan-ins */
 };
@@ -103,9 +104,8 @@ struct lane {
     struct vclock grown;                /* by lane: the call at which `full` last grew */
     struct known_list *brought;         /* by lane: how `full` grew */
     size_t brought_room, brought_count; /* count: entries, in all */
-    struct of_group *groups;            /* by group */
-    size_t groups_room;
-    uint32_t *fans; /* by lane: the newest fan-in, its edge's place + 1; 0 none */
+    TABLE_OF(struct of_group) groups;   /* rising */
+    uint32_t *fans;                     /* by lane: the newest fan-in, its edge's place + 1; 0 none */
     size_t fans_room, fans_count;
     struct blamed *blamed; /* by lane */
     size_t blamed_room;

@@ -145,11 +145,11 @@ static void know_groups(struct sweeping *s, uint32_t group, uint64_t upto)
 static void collect_groups(struct verdicts *v, struct sweeping *s)
 {
     for (size_t i = 0; i < v->lanes.count; i++)
-        for (uint32_t group = 0; group < v->lanes.items[i].groups_room; group++)
-            know_groups(s, group, v->lanes.items[i].groups[group].upto);
+        for (size_t k = 0; k < v->lanes.items[i].groups.count; k++)
+            know_groups(s, v->lanes.items[i].groups.items[k].group, v->lanes.items[i].groups.items[k].upto);
     for (size_t i = 0; i < v->events.count; i++)
-        for (uint32_t group = 0; v->events.items[i].used && group < v->events.items[i].groups.room; group++)
-            know_groups(s, group, v->events.items[i].groups.at[group]);
+        for (size_t k = 0; v->events.items[i].used && k < v->events.items[i].groups.count; k++)
+            know_groups(s, v->events.items[i].groups.items[k].group, v->events.items[i].groups.items[k].upto);
     for (size_t i = 0; i < v->covers.count; i++)
         for (size_t k = 0; k < v->covers.items[i].groups.count; k++)
             know_groups(s, v->covers.items[i].groups.items[k].group, v->covers.items[i].groups.items[k].known.op);
@@ -286,10 +286,10 @@ static void sweep_groups(struct verdicts *v, struct sweeping *s)
     for (uint32_t group = 0; group < s->groups; group++)
         sort(&s->group[group].ops);
     for (size_t i = 0; i < v->lanes.count && !s->failed; i++)
-        for (uint32_t group = 0; group < v->lanes.items[i].groups_room; group++) {
-            struct known_list *list = &v->lanes.items[i].groups[group].brought;
-            if (list->count != 0)
-                sweep_list(v, list, &s->group[group]);
+        for (size_t k = 0; k < v->lanes.items[i].groups.count; k++) {
+            struct of_group *of = &v->lanes.items[i].groups.items[k];
+            if (of->brought.count != 0)
+                sweep_list(v, &of->brought, &s->group[of->group]);
         }
 }
 
@@ -324,10 +324,11 @@ static void give_up(struct verdicts *v)
                 edges_drop(v, known_items(&lane->brought[about])[k].edge);
             lanes_forget(&lane->brought[about], 0);
         }
-        for (uint32_t group = 0; group < lane->groups_room; group++) {
-            for (uint32_t k = 0; k < lane->groups[group].brought.count; k++)
-                edges_drop(v, known_items(&lane->groups[group].brought)[k].edge);
-            lanes_forget(&lane->groups[group].brought, 0);
+        for (size_t g = 0; g < lane->groups.count; g++) {
+            struct known_list *list = &lane->groups.items[g].brought;
+            for (uint32_t k = 0; k < list->count; k++)
+                edges_drop(v, known_items(list)[k].edge);
+            lanes_forget(list, 0);
         }
     }
     fans_sweep(v, is_never_needed, NULL);

@@ -43,8 +43,8 @@ uint64_t waits_covered(const struct verdicts *v, const struct cover *cover, uint
 
 static void cover_group(struct verdicts *v, struct cover *cover, uint32_t group, const struct known *known)
 {
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    if (known->op <= covered_of(cover, group) || (group < host->groups_room && known->op <= host->groups[group].upto))
+    const struct of_group *by_all = groups_find(lanes_at(v, HOST_LANE), group);
+    if (known->op <= covered_of(cover, group) || (by_all != NULL && known->op <= by_all->upto))
         return;
     if (!TABLE_ADD(&cover->groups)) {
         v->limited = true;
@@ -73,9 +73,9 @@ static void cover_known(struct verdicts *v, struct cover *cover, uint32_t at, ui
 {
     const struct lane *lane = lanes_at(v, at);
     cover_clock(v, cover, &lane->full, at, lane->last, edge);
-    for (uint32_t group = 0; group < lane->groups_room; group++)
-        cover_group(v, cover, group,
-                    &(struct known){.op = lane->groups[group].upto, .via = lane->last, .from = at, .edge = edge});
+    for (size_t i = 0; i < lane->groups.count; i++)
+        cover_group(v, cover, lane->groups.items[i].group,
+                    &(struct known){.op = lane->groups.items[i].upto, .via = lane->last, .from = at, .edge = edge});
 }
 
 /* `own`: the call's own operation is done, too, whatever the policy. */
@@ -165,9 +165,10 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
         v->limited = true;
     cover_lane(v, cover, event->lane, event->op, NO_EDGE);
     cover_clock(v, cover, &event->full, event->lane, event->op, NO_EDGE);
-    for (uint32_t group = 0; group < event->groups.room; group++)
-        cover_group(v, cover, group,
-                    &(struct known){.op = event->groups.at[group], .via = event->op, .from = event->lane, .edge = NO_EDGE});
+    for (size_t i = 0; i < event->groups.count; i++)
+        cover_group(
+            v, cover, event->groups.items[i].group,
+            &(struct known){.op = event->groups.items[i].upto, .via = event->op, .from = event->lane, .edge = NO_EDGE});
 }
 
 static bool tells_nothing(const struct cover *cover)
@@ -232,7 +233,8 @@ static void apply_groups(struct verdicts *v, const struct cover *cover)
     for (size_t i = 0; i < cover->groups.count; i++) {
         struct known known = cover->groups.items[i].known;
         uint32_t group = cover->groups.items[i].group;
-        uint64_t before = group < host->groups_room ? host->groups[group].upto : 0;
+        const struct of_group *of = groups_find(host, group);
+        uint64_t before = of != NULL ? of->upto : 0;
         known.at = v->now;
         if (groups_learn(v, HOST_LANE, group, &known) && v->contexts.items[group / GROUPS_A_CONTEXT].host_used)
             tell_of_group(v, cover, group, before, known.op);
