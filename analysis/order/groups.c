@@ -2,8 +2,8 @@
  *
  * What a lane knows of a whole group. Who comes after legacy work comes after all of it, and after all that the context's
  * blocking streams did before it: so what a lane knows of either is one number, and not one for each lane. Called by
- * joins.c, waits.c and blame.c; nothing here may take time by the number of lanes but where records are missing or accesses
- * were forgotten.
+ * joins.c, waits.c and blame.c. Nothing here may take time by the number of lanes but where records are missing, accesses
+ * were forgotten, or a list of how knowledge came has grown long.
  */
 #include "analysis/order/knowledge.h"
 
@@ -34,6 +34,7 @@ ASIDE struct of_group *groups_search(const struct lane *lane, uint32_t group)
     return NULL;
 }
 
+/* ... made if there is none; NULL without memory. */
 static struct of_group *of_group(struct lane *lane, uint32_t group)
 {
     struct of_group *found = groups_find(lane, group);
