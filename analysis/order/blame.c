@@ -297,27 +297,23 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         blamed->older = v->now;
 }
 
-/* From the newest on: of what was forgotten when an entry was there already, the first is the oldest. There are lists about
- * lanes that are not there: empty ones. */
+bool blame_is_limited(const struct lane *subject, size_t *next, uint64_t at, uint64_t op)
+{
+    while (*next != 0 && subject->forgotten.items[*next - 1].at >= at)
+        --*next;
+    return *next != subject->forgotten.count && subject->forgotten.items[*next].op <= op;
+}
+
+/* There are lists about lanes that are not there: empty ones. */
 void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about)
 {
-    if (list->count == 0)
+    if (list->count == 0 || lanes_at(v, about)->forgotten.count == 0)
         return;
-    const struct lane *subject = lanes_at(v, about);
-    size_t count = subject->forgotten.count, next = count;
-    for (uint32_t k = list->count; count != 0 && k-- > 0;) {
-        const struct known *known = &known_items(list)[k];
-        while (next != 0 && subject->forgotten.items[next - 1].at >= known->at)
-            next--;
-        if (next == count)
-            continue;
-        if (subject->forgotten.items[next].op > known->op) {
-            if (next == 0)
-                break;
-        } else if (known->edge != NO_EDGE) {
-            v->edges.items[known->edge].limited = true;
-        }
-    }
+    const struct known *items = known_items(list);
+    size_t next = lanes_at(v, about)->forgotten.count;
+    for (uint32_t k = list->count; k-- > 0;)
+        if (blame_is_limited(lanes_at(v, about), &next, items[k].at, items[k].op) && items[k].edge != NO_EDGE)
+            v->edges.items[items[k].edge].limited = true;
 }
 
 void blame_limit_all(struct verdicts *v, uint32_t about)

@@ -104,6 +104,9 @@ static INLINE bool blame_all_settled(const struct verdicts *v, const struct blam
     return older != 0 && older >= lanes_grown(v, lane, about);
 }
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
+/* Whether what was forgotten of a lane since call `at` limits the edge that brought its operation `op` then. Asked of the
+ * newest edge first: of what was forgotten since, the first is the oldest. *next: forgotten.count at first. */
+bool blame_is_limited(const struct lane *subject, size_t *next, uint64_t at, uint64_t op);
 /* Before anything is dropped from a list about this lane: what was forgotten of the lane limits the list's edges. */
 void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about);
 /* All lists about the lane. */

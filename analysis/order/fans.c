@@ -103,18 +103,10 @@ static void drop(struct verdicts *v, uint32_t edge)
 /* As blame_limit, of what came from this lane. */
 void fans_limit(struct verdicts *v, const struct lane *lane, uint32_t about)
 {
-    const struct lane *subject = lanes_at(v, about);
-    size_t count = subject->forgotten.count, next = count;
-    for (uint32_t at = count != 0 ? fans_newest(lane, about) : 0; at != 0; at = fan_at(v, at - 1)->older) {
-        while (next != 0 && subject->forgotten.items[next - 1].at >= fan_at(v, at - 1)->at)
-            next--;
-        if (next == count)
-            continue;
-        if (subject->forgotten.items[next].op <= fan_at(v, at - 1)->upto)
+    size_t next = lanes_at(v, about)->forgotten.count;
+    for (uint32_t at = next != 0 ? fans_newest(lane, about) : 0; at != 0; at = fan_at(v, at - 1)->older)
+        if (blame_is_limited(lanes_at(v, about), &next, fan_at(v, at - 1)->at, fan_at(v, at - 1)->upto))
             v->edges.items[at - 1].limited = true;
-        else if (next == 0)
-            break;
-    }
 }
 
 void fans_sweep(struct verdicts *v, fan_is_asked *is_asked, const void *data)

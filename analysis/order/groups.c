@@ -5,7 +5,7 @@
  * joins.c, waits.c and blame.c. Nothing here may take time by the number of lanes but where records are missing, accesses
  * were forgotten, or a list of how knowledge came has grown long.
  */
-#include "analysis/order/knowledge.h"
+#include "analysis/order/blame.h"
 
 #include <stdlib.h>
 
@@ -200,16 +200,9 @@ static void limit_by(struct verdicts *v, const struct lane *lane, struct known_l
     const struct known *items = known_items(list);
     size_t next = subject->forgotten.count;
     for (uint32_t k = lane != subject ? list->count : 0; k-- > 0;) {
-        while (next != 0 && subject->forgotten.items[next - 1].at >= items[k].at)
-            next--;
-        if (next == subject->forgotten.count)
-            continue;
-        if (subject->forgotten.items[next].op > items[k].op) {
-            if (next == 0)
-                break;
-        } else if (items[k].edge != NO_EDGE && (k == 0 || items[k - 1].op < subject->dropped)) {
+        bool brings = items[k].edge != NO_EDGE && (k == 0 || items[k - 1].op < subject->dropped);
+        if (blame_is_limited(subject, &next, items[k].at, items[k].op) && brings)
             v->edges.items[items[k].edge].limited = true;
-        }
     }
 }
 
