@@ -237,10 +237,10 @@ void model_end(struct model *model);
 /* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
 uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
 /* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
-void model_drop_busy(struct model_context *context, struct model_stream *stream,
-                     size_t at); /* from this place in the list */
 uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
                             enum order_role role, uint64_t now);
+/* The stream's place in its context's list of busy ones goes to the last of them. */
+void model_drop_busy(struct model_context *context, struct model_stream *stream, size_t at);
 /* The slot of a stream, opened if this is its first use. */
 static inline uint32_t model_use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {

@@ -249,7 +249,7 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
     if (marks->count >= MARKS_MOST) {
         uint64_t dropped = marks->items[MARKS_MOST / 2 - 1].op;
         blame_forgotten(v, at, dropped);
-        lanes_at(v, at)->unmarked = dropped;
+        lanes_at(v, at)->unmarked = larger(lanes_at(v, at)->unmarked, dropped);
         marks->count = MARKS_MOST / 2;
         memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
         marks->items[0].before = larger(marks->items[0].before, dropped);

@@ -72,33 +72,33 @@ static bool find_site(struct edge_table *table, uint64_t key, uint32_t *at)
     return true;
 }
 
-static inline struct edge_near *near(struct edge_near *all, uint64_t key)
+static inline uint64_t near(uint64_t key)
 {
-    return &all[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+    return key * UINT64_C(0x9e3779b97f4a7c15) >> 59;
 }
 _Static_assert(EDGES_NEAR == 1 << (64 - 59), "as many as the hash tells");
 
 static inline struct edge_group *group_of(struct edge_table *table, const struct edge *edge)
 {
     uint64_t key = group_key(edge);
-    struct edge_near *found = near(table->near_group, key);
-    if (found->at != 0 && same_group(&table->groups.items[found->at - 1].example, edge))
-        return &table->groups.items[found->at - 1];
+    uint32_t *found = &table->near_group[near(key)];
+    if (*found != 0 && same_group(&table->groups.items[*found - 1].example, edge))
+        return &table->groups.items[*found - 1];
     struct edge_group *group = find_group(table, edge, key);
     if (group != NULL)
-        *found = (struct edge_near){key, (uint32_t)(group - table->groups.items) + 1};
+        *found = (uint32_t)(group - table->groups.items) + 1;
     return group;
 }
 
 static inline void count_site(struct edge_table *table, const struct edge_end *end, const struct edge *edge)
 {
     uint64_t key = site_key(end->stack, end->api, end->twin != 0);
-    struct edge_near *found = near(table->near_site, key);
+    struct edge_near_site *found = &table->near_site[near(key)];
     uint32_t at;
     if (found->at == 0 || found->key != key) {
         if (!find_site(table, key, &at))
             return;
-        *found = (struct edge_near){key, at + 1};
+        *found = (struct edge_near_site){key, at + 1};
     }
     struct edge_site *site = &table->sites[found->at - 1];
     site->counts[edge->verdict]++;

@@ -37,10 +37,12 @@ struct edge_table {
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;
-    struct edge_near {
+    /* Found lately, for edges come in crowds that are alike: positions + 1; 0: none. */
+    uint32_t near_group[EDGES_NEAR];
+    struct edge_near_site {
         uint64_t key;
-        uint32_t at;                                 /* + 1; 0: none */
-    } near_group[EDGES_NEAR], near_site[EDGES_NEAR]; /* found lately: edges come in crowds that are alike */
+        uint32_t at;
+    } near_site[EDGES_NEAR];
     struct verdict_totals totals;
     bool analysed; /* false: nobody judged edges, and nothing above says anything */
 };
