@@ -119,6 +119,12 @@ static bool is_across_a_gap(const struct verdicts *v, uint64_t op)
     return v->all_lost || op <= v->lost_at || op <= v->unseen_order;
 }
 
+/* Whether a host function may have told the program that the first one was done: one that comes after it in this order. */
+static bool host_was_told(const struct remembered *first, const struct vclock *host_functions)
+{
+    return first->op <= vclock_get(host_functions, first->lane);
+}
+
 /* Whether the first one, or what came after it, wrote memory that the host can read, and look at until it has changed. What
  * the first one itself has written there, that is no such word. */
 static bool host_may_know(const struct verdicts *v, const struct remembered *first)
@@ -141,7 +147,7 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     struct blame what = *by;
     bool behind = awaits_value(v, by) || awaits_value(v, &(struct blame){.lane = first->lane});
     bool seen = !behind && first->op > v->unsure_wait && !is_across_a_gap(v, first->op) &&
-                first->op > vclock_get(&v->host_function_done, first->lane) && lanes_at(v, first->lane)->sure &&
+                !host_was_told(first, &v->told_by_any_order) && lanes_at(v, first->lane)->sure &&
                 (by->cover != NULL || lanes_at(v, by->lane)->sure);
     bool definite = seen && by->verdict == VERDICT_NEEDED;
     v->totals.races += definite;
@@ -202,7 +208,8 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
         return OUTCOME_APART;
-    if (what.verdict == VERDICT_NEEDED && (awaits_value(v, by) || is_across_a_gap(v, first->op))) {
+    if (what.verdict == VERDICT_NEEDED &&
+        (awaits_value(v, by) || is_across_a_gap(v, first->op) || host_was_told(first, &v->told))) {
         what.verdict = VERDICT_MAYBE_NEEDED;
         what.reason = REASON_LOST;
     }

@@ -145,21 +145,22 @@ struct verdicts {
     uint64_t now;   /* the call at hand: its number, and */
     uint64_t shift; /* for tests, so much more */
     uint64_t open, sweep_at, sweep_least;
-    uint64_t turns;                   /* at memories */
-    TABLE_OF(uint32_t) watched;       /* memories, for somebody (verdicts_watch) */
-    uint64_t watched_bases;           /* a bit for each of their bases */
-    uint32_t watched_used;            /* by the launch at hand: groups */
-    uint32_t serials;                 /* of lanes */
-    uint64_t unseen_order;            /* an explicit order that cannot be seen was made here: no certainty across it */
-    uint64_t unsure_wait;             /* ... a wait that may or may not have been one: no race is claimed across it */
-    struct vclock host_function_done; /* ... what host functions may have told the program was done: likewise */
-    struct vclock value_waits;        /* the lanes' last waits for values: what comes after one may come after any work */
-    uint64_t lost_at;                 /* records were missing here */
-    uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
-    TABLE_OF(uint32_t) opaque_lanes;  /* that have opaque operations which not everybody comes after anyway; in order */
-    uint64_t learnt;                  /* when the host last learnt something by explicit order */
-    uint32_t forgetful;               /* lanes of which something was forgotten that no list says yet */
-    uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
+    uint64_t turns;                  /* at memories */
+    TABLE_OF(uint32_t) watched;      /* memories, for somebody (verdicts_watch) */
+    uint64_t watched_bases;          /* a bit for each of their bases */
+    uint32_t watched_used;           /* by the launch at hand: groups */
+    uint32_t serials;                /* of lanes */
+    uint64_t unseen_order;           /* an explicit order that cannot be seen was made here: no certainty across it */
+    uint64_t unsure_wait;            /* ... a wait that may or may not have been one: no race is claimed across it */
+    struct vclock told;              /* what host functions may have told the program was done, by explicit order, */
+    struct vclock told_by_any_order; /* ... by any: no race is claimed of it, either */
+    struct vclock value_waits;       /* the lanes' last waits for values: what comes after one may come after any work */
+    uint64_t lost_at;                /* records were missing here */
+    uint64_t lost_until;             /* ticks: threads of which no record is left may have made calls */
+    TABLE_OF(uint32_t) opaque_lanes; /* that have opaque operations which not everybody comes after anyway; in order */
+    uint64_t learnt;                 /* when the host last learnt something by explicit order */
+    uint32_t forgetful;              /* lanes of which something was forgotten that no list says yet */
+    uint64_t forgotten;              /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
     bool unsure_edges;     /* there are, or were, such */
     bool moved;            /* the policy took legacy work elsewhere */

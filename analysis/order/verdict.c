@@ -171,9 +171,10 @@ static bool may_tell(const struct ptds_rec_CALL *call)
 static RARE void tell(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
-    bool all = vclock_raise(&v->host_function_done, at, lane->last);
+    bool all = vclock_join(&v->told, &lane->expl) && vclock_raise(&v->told, at, lane->last) &&
+               vclock_raise(&v->told_by_any_order, at, lane->last);
     for (uint32_t about = 1; about < v->lanes.count; about++)
-        all &= about == at || vclock_raise(&v->host_function_done, about, lanes_own(v, lane, about));
+        all &= about == at || vclock_raise(&v->told_by_any_order, about, lanes_own(v, lane, about));
     v->limited |= !all;
 }
 
@@ -314,7 +315,8 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     edges_free(v);
     kept_end(v);
     id_map_free(&v->untimed);
-    vclock_free(&v->host_function_done);
+    vclock_free(&v->told);
+    vclock_free(&v->told_by_any_order);
     vclock_free(&v->value_waits);
     free(v->ends);
     free(v);

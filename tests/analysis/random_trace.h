@@ -26,6 +26,7 @@ struct Access {
 struct Node {
     bool host = false, free = false, opaque = false, group = false, legacy = false;
     bool waits = false, to_host = false;   /* the host knows more when it has returned; writes the host's memory */
+    bool tells = false;                    /* a host function */
     int lane = 0, thread = 0, context = 1; /* lane: legacy ones are threads' own */
     std::string stream;
     uint64_t enter = 0, leave = 0;
@@ -191,6 +192,10 @@ private:
                 call = "copy s=" + stream + (stream[0] == 'P' ? " twin" : "") +
                        " implicit ptr=" + std::to_string(0x900000 + 0x1000 * nodes.size()) +
                        " from=device to=pageable src=" + place;
+        } else if (what >= 3 && nodes.size() % 5 == 0) {
+            waits = false;
+            made.tells = made.opaque = true;
+            call = "host-function s=" + stream + " opaque";
         } else {
             waits = false;
             call = "launch s=" + stream + Launch(&made) + " site=line" + std::to_string(nodes.size() % 5);
@@ -198,6 +203,7 @@ private:
         Node *node = Add(thread, call, waits ? static_cast<int>(Pick(4)) + 1 : 0);
         node->accesses = made.accesses;
         node->opaque = made.opaque;
+        node->tells = made.tells;
         size_t at = nodes.size() - 1;
         Submit(at, lane, group, legacy, stream);
         returns_at_[at] = nodes[at].waits = nodes[at].to_host = waits;

@@ -414,6 +414,34 @@ TEST(Polled, HostMemoryThatTheFirstOneWrites)
     EXPECT_FALSE(written.races[0].host_may_know);
 }
 
+/* One that comes after the first without legacy order may have told the program that it was done, before the second. */
+SUITE(HostFunctions,
+      {"none", "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n2@5 copy s=L bytes=64 src=A\n", "fifo 2>5 needed"},
+      {"one_behind_it",
+       "1@1 memset s=L bytes=64 dst=A\n1@2 host-function s=L opaque\n1@3 record s=L e=E\n2@5 copy s=L bytes=64 src=A\n",
+       "fifo 3>5 maybe needed(lost)"},
+      {"one_behind_its_event",
+       "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n1@3 wait s=N1 e=E\n1@4 host-function s=N1 opaque\n"
+       "2@5 copy s=L bytes=64 src=A\n",
+       "fifo 2>5 maybe needed(lost)"},
+      {"a_value_behind_its_event",
+       "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n1@3 wait s=N1 e=E\n1@4 write-value s=N1 ptr=0x30800 bytes=4\n"
+       "2@5 copy s=L bytes=64 src=A\n",
+       "fifo 2>5 maybe needed(lost)"},
+      {"one_before_it",
+       "1@0 host-function s=N1 opaque\n1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n2@5 copy s=L bytes=64 src=A\n",
+       "fifo 2>5 needed"},
+      {"one_of_another_stream",
+       "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n1@4 host-function s=N1 opaque\n2@5 copy s=L bytes=64 src=A\n",
+       "fifo 2>5 needed"},
+      {"one_that_legacy_order_puts_behind_it",
+       "1@1 memset s=L bytes=64 dst=A\n1@4 host-function s=B1 opaque\n2@5 copy s=L bytes=64 src=B\n"
+       "2@6 copy s=L bytes=64 src=A\n",
+       "fan-in 4>5 maybe needed(opaque); fan-out 1>4 maybe needed(opaque); fifo 1>5 needed"},
+      {"one_after_the_second",
+       "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n2@5 copy s=L bytes=64 src=A\n1@6 host-function s=L opaque\n",
+       "fifo 2>5 needed; fifo 5>6 maybe needed(opaque)"});
+
 #define GRAPH_BETWEEN(why) \
     "1@1 memset s=N2 dst=B bytes=64\n1@2 graph-launch s=N1" why "\n1@3 copy s=N1 src=B dst=H to=pinned bytes=64\n"
 /* Who waits for a value comes after who wrote it, whenever the wait was made, and nobody sees which write that was. */
