@@ -16,8 +16,7 @@ struct rows {
 /* Whether the call says how far each side goes. */
 static inline bool rows_have_spans(const struct call *call)
 {
-    return call->words >= ROWS_SPANS_AT + 2 &&
-           call_word(call, ROWS_SPANS_AT) >> PTDS_LAUNCH_ADDRESS_BITS < PTDS_REACHES_READ;
+    return call->words >= ROWS_SPANS_AT + 2 && !word_reaches(call_word(call, ROWS_SPANS_AT));
 }
 
 /* Where slices do not follow each other row by row: two rows, the first and the last of all. */

@@ -23,7 +23,7 @@ static unsigned launch(const struct call *call, struct touch out[TOUCH_MOST], bo
     unsigned count = 0;
     *all &= call->words > LAUNCH_WORDS_AT; /* a kernel that names no memory reaches it some other way */
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
-        if (count == TOUCH_MOST) {
+        if (count == TOUCH_MOST || word_reaches(call_word(call, i))) {
             *all = false;
             break;
         }

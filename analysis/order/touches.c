@@ -104,7 +104,7 @@ static void add_array(struct verdicts *v, struct operation *operation, uint64_t 
 {
     struct touch touch = {ARRAYS | handle, (ARRAYS | handle) + 1, access, EXTENT_HOLES};
     struct memory *memory = memories_part(v, touch.lo);
-    if (word >> PTDS_LAUNCH_ADDRESS_BITS < PTDS_REACHES_READ)
+    if (!word_reaches(word))
         add(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
     else if (counts(operation))
         operation->touches |= add_reached(v, operation->by.lane, places_order(v, operation->count++), word);
@@ -193,11 +193,6 @@ static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by
     return classes;
 }
 
-static inline bool names_reached(const struct call *call, uint32_t i)
-{
-    return call_word(call, i) >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ;
-}
-
 /* What no pointer names stands behind them. */
 static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t lane, const struct call *call, uint32_t from, uint32_t words)
 {
@@ -222,7 +217,7 @@ static INLINE unsigned add_variables(struct verdicts *v, const struct toucher *b
 static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 {
     for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
-        if (names_reached(call, i) || memories_at(v, launch_address(call_word(call, i))) != NULL ||
+        if (word_reaches(call_word(call, i)) || memories_at(v, launch_address(call_word(call, i))) != NULL ||
             memories_near(v, launch_address(call_word(call, i))) != NULL)
             return TOUCHES_ALL;
     return 0;
@@ -258,7 +253,7 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
     bool known = signature->parameters != NULL && places_known(v, call, signature),
          all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
     uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST, pointers = words;
-    while (pointers > LAUNCH_WORDS_AT && names_reached(call, pointers - 1))
+    while (pointers > LAUNCH_WORDS_AT && word_reaches(call_word(call, pointers - 1)))
         pointers--;
     unsigned opaque = signature->opaque || is_opaque(call) ? TOUCHES_ALL : 0, touches = add_host(call);
     struct toucher by = places_toucher(v, lane);

@@ -134,6 +134,11 @@ static inline uint32_t launch_offset(uint64_t word)
 {
     return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS) * 8;
 }
+/* Whether the word of a launch, copy or graph launch names a memory by its uid (PTDS_REACHES_), and is no address. */
+static inline bool word_reaches(uint64_t word)
+{
+    return word >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ;
+}
 
 /* Hands out the records of some kinds that lie among the threads' calls (CALL itself, REGION, HOST_RUN, EDGE, DEVICE_TIME),
  * chunk by chunk and in a thread's order: the fixed part, zero-filled to the size of its struct, and the uid of the thread

@@ -91,7 +91,7 @@ static uint64_t kernel_reads(struct recorded *r, const struct trace *trace, uint
 static void touch_word(struct recorded *r, struct step *step, uint64_t word, uint64_t reads)
 {
     uint64_t place = word >> PTDS_LAUNCH_ADDRESS_BITS;
-    if (place >= PTDS_REACHES_READ)
+    if (word_reaches(word))
         touch(r, step, (uint32_t)word, place == PTDS_REACHES_WRITE);
     else
         touch(r, step, memory_at(r, launch_address(word)), place >= 64 || !(reads >> place & 1));

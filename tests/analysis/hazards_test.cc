@@ -116,6 +116,20 @@ TEST(OverWideSync, WhatCannotBeKnownIsNotSaid)
     }
 }
 
+/* Memory that a launch reaches by pointers in memory stands in no word that is an address. */
+TEST(OverWideSync, WhatALaunchReachesIsUsed)
+{
+    const std::string before = "1@0+5 alloc m=A ptr=0x10000 bytes=4096\n1@5+5 alloc m=B ptr=0x20000 bytes=4096\n"
+                               "1@10+5 alloc m=C ptr=0x30000 bytes=4096\n"
+                               "1@20 launch s=N1 k=mine args=A\n2@25 launch s=N2 k=theirs args=B\n1@30+5000 ctx-sync\n",
+                      after = "2@5200+3 sync s=N2\n1@5400+9 sync s=N1\n";
+    EXPECT_EQ(1u, Built(BuildTrace(before + "1@5100 launch s=N3 k=next args=A,C\n" + after)).Of("over-wide-sync").size());
+    for (const char *reaches : {"B", "=B", "C"}) {
+        Built report(BuildTrace(before + "1@5100 launch s=N3 k=next args=A,C reaches=" + reaches + "\n" + after));
+        EXPECT_TRUE(report.Of("over-wide-sync").empty()) << report.Text();
+    }
+}
+
 /* The host may read what a kernel or a copy left in host memory, and no trace shows that. */
 TEST(OverWideSync, HostMemoryKeepsAStreamUnknown)
 {
