@@ -13,11 +13,14 @@
 
 #include <string.h>
 
+/* That a launch may touch memory past what the record's words point to: past its pointers, or there are too few words. */
+enum { FOLLOWED = 1, FOLLOWED_UNKEPT = 2 };
+
 /* The word, for the record: there is room for so many. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
 {
     if (C->words == CALL_WORDS)
-        C->flags |= PTDS_CALL_OPAQUE;
+        C->followed |= FOLLOWED_UNKEPT;
     else
         C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
 }
@@ -50,7 +53,7 @@ static void keep_asked(struct node_launch *node, const struct memory *memory, un
 static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
 {
     struct memory *where = memories_for_table(memory);
-    C->followed = 1;
+    C->followed |= FOLLOWED;
     if (C->flags & NODE_FLAG && flags & SIGNATURE_POINTS)
         keep_asked((struct node_launch *)C, memory, flags);
     if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
@@ -76,7 +79,7 @@ static __attribute__((noinline)) struct memory *touch_beside(struct call *C, uin
         struct memory *before = memories_find(C->thread, word - 1).memory;
         if (before)
             touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
-        C->followed = 1; /* the record's reader knows it by its chunks */
+        C->followed |= FOLLOWED; /* the record's reader knows it by its chunks */
     }
     if (pageable_is_read())
         touch_unknown(C, word);
@@ -115,7 +118,7 @@ static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t si
     const struct spans memories = memories_spans();
     struct scan scan;
     for (scan_begin(&scan, textures_span(), bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
-        C->followed = 1;
+        C->followed |= FOLLOWED;
         textures_touch(&C->touched, scan_word(&scan));
     }
     for (unsigned i = 0; i < SPANS; i++) {
@@ -263,9 +266,11 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
     if (__builtin_expect(opaque != 0, 0))
         touch_opaque(&C->touched, (enum opaque_reason)opaque);
     if (tables_expand(&C->touched)) {
-        C->followed = 1;
+        C->followed |= FOLLOWED;
         tables_written(&C->touched);
     }
+    if (C->followed & FOLLOWED_UNKEPT) /* then a word for each memory, not for each pointer */
+        C->words = SHAPE_WORDS;
     if (C->enter && (C->followed || !are_all_named(C)))
         keep_reached(C, kernel && kernel->module ? kernel->module->memory : NULL);
     return known;

@@ -267,7 +267,8 @@ enum ptds_op {
                                  8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
                                  the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
                                  bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
-                                 written before that have 0 there. Then PTDS_REACHES_ words */
+                                 written before that have 0 there. Then PTDS_REACHES_ words; and only these where
+                                 the pointers are more than there is room for */
     PTDS_OP_COPY = 2,         /* dst PTR, src PTR, width N, height (1: plain; of a volume the rows of all slices), dst pitch
                                  N, src pitch N; of a volume with a side whose slices do not follow each other row by row
                                  then, of each side, N from its first byte to past the last, 0 where they do (traces

@@ -255,6 +255,50 @@ TEST_F(Touched, AsManyMemoriesAsThereIsRoomFor)
     }
 }
 
+/* A record has 37 words for a launch's pointers. Of more pointers it names the memories, as long as there are no more. */
+TEST_F(Touched, TheRecordOfMorePointersThanWords)
+{
+    const size_t most = 40;
+    std::string text = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry _Z4many", parameters;
+    for (size_t i = 0; i < most; i++) {
+        text += i == 0 ? "PKj" : "Pj";
+        parameters += (i != 0 ? ", .param .u64 p" : "(.param .u64 p") + std::to_string(i);
+    }
+    const std::string name = text.substr(text.find("_Z4"));
+    CUfunction function = kernel((text + parameters + ")\n{\nret;\n}\n").c_str(), name.c_str());
+    std::vector<CUdeviceptr> memories, words(most);
+    std::vector<void *> params(most);
+    for (size_t i = 0; i < most; i++) {
+        memories.push_back(device(std::to_string(i)));
+        params[i] = &words[i];
+    }
+    const auto named = [&](size_t pointers, size_t different, size_t which) {
+        for (size_t i = 0; i < most; i++)
+            words[i] = i < pointers ? memories[i % different] : 0;
+        return watch_names(function, params.data(), watch_find(memories[which])->uid);
+    };
+    EXPECT_EQ(0, named(37, 2, 1));
+    EXPECT_EQ(37u, watch_words);
+    EXPECT_EQ(0, named(37, 37, 1));
+    EXPECT_EQ(37u, watch_words);
+    EXPECT_FALSE(watch_is_opaque);
+    EXPECT_EQ(2, named(38, 2, 1));
+    EXPECT_EQ(2u, watch_words);
+    EXPECT_FALSE(watch_is_opaque);
+    EXPECT_EQ(2, named(38, 2, 0)) << "read as the first one, written as others";
+    EXPECT_EQ(2, named(38, 37, 0));
+    EXPECT_EQ(2, named(38, 37, 36));
+    EXPECT_EQ(37u, watch_words);
+    EXPECT_FALSE(watch_is_opaque);
+    named(38, 38, 0);
+    EXPECT_TRUE(watch_is_opaque);
+    words[0] = memories[0];
+    for (size_t i = 1; i < most; i++)
+        words[i] = memories[1];
+    EXPECT_EQ(1, watch_names(function, params.data(), watch_find(memories[0])->uid)) << "only read";
+    EXPECT_EQ(2u, watch_words);
+}
+
 /* A pointer to the program's own memory means something to some devices. */
 TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
 {

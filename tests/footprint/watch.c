@@ -14,9 +14,9 @@
 
 struct touched watch_last;
 uint32_t watch_object, watch_generation;
-int watch_blocks, watch_settles, watch_tells;
+int watch_blocks, watch_settles, watch_tells, watch_is_opaque;
 struct touched watch_leaving;
-unsigned watch_leaves, watch_shows;
+unsigned watch_leaves, watch_shows, watch_words;
 const struct memory *watch_shown[WATCH_SHOWN];
 
 static void look(struct call *C, int implicit)
@@ -130,6 +130,8 @@ int watch_names(void *function, void **params, uint32_t uid)
 {
     struct call call = {.thread = thread_get(), .footprint = 1, .enter = 1};
     fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, params, NULL);
+    watch_words = call.words - SHAPE_WORDS;
+    watch_is_opaque = (call.flags & PTDS_CALL_OPAQUE) != 0;
     for (unsigned i = SHAPE_WORDS; i < call.words; i++) {
         uint64_t place = call.word[i] >> PTDS_LAUNCH_ADDRESS_BITS;
         if ((uint32_t)call.word[i] == uid && place >= PTDS_REACHES_READ)

@@ -44,7 +44,10 @@ void watch_pageable(int reads);
  */
 int watch_plainly(void *function, void *const *params, struct touched *touched);
 
-/* How the launch's record names the memory past what its words point to: 0 not, 1 as read, 2 as written. */
+/* How the launch's record names the memory past what its words point to: 0 not, 1 as read, 2 as written. And of the same
+ * record how many words it has besides the shape, and whether it says that they are not all. */
+extern unsigned watch_words;
+extern int watch_is_opaque;
 int watch_names(void *function, void **params, uint32_t uid);
 
 /* Whether the event was last recorded in an open capture. */
