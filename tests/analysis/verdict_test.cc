@@ -502,6 +502,8 @@ SUITE(Turns,
 SUITE(Places, {"two_contexts", "1@1 memset s=B1 bytes=64 dst=A\n1@2 memset s=L ctx=2 bytes=64 dst=A\n", "", 1},
       {"a_free_waits_for_its_context_only",
        "1@1 memset s=N1 ctx=2 bytes=64 dst=B\n1@2+9 free m=A\n1@20 memset s=N2 bytes=64 dst=B\n", "", 1},
+      {"a_free_that_names_its_memory_by_address_alone",
+       "1@0 alloc ptr=0x60000 bytes=4096\n1@1 memset s=N1 ctx=2 bytes=64 dst=0x60000\n1@2+9 free ptr=0x60000\n", "", 1},
       {"two_contexts_by_event",
        "1@1 memset s=B1 bytes=64 dst=A\n1@2 launch s=L " EMPTY
        "\n1@3 record s=L e=E\n1@4 wait s=L ctx=2 e=E\n1@5 memset s=B1 ctx=2 bytes=64 dst=A\n",

@@ -307,6 +307,19 @@ TEST_F(Settled, ACallThatIsOnItsWayThen)
     EXPECT_EQ("", shows(c_, &m_));
 }
 
+/* By a lane whose use of the memory is noted behind one that is done. */
+TEST_F(Settled, WhatIsPendingBehindWhatIsDone)
+{
+    writes(a_, &m_);
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
+    EXPECT_EQ("L0", syncs(a_));
+    const struct lane *done = guard_state.order.lanes[a_->lane()], *pending = guard_state.order.lanes[b_->lane()];
+    EXPECT_EQ(done->last, done->completed);
+    EXPECT_EQ("e1 on L1; host after e1", shows(c_, &m_));
+    EXPECT_EQ(pending->last, pending->host);
+    EXPECT_EQ(0u, done->host);
+}
+
 /* The oldest and the newest of what the host may see. */
 TEST_F(Settled, WhatIsPendingBesideOtherWorkOfTheHosts)
 {
