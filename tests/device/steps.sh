@@ -117,5 +117,13 @@ outcome() {
 # The number in the middle of its arguments, and the ratio of two.
 median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)]; else print "nan" }'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0) printf "%.3f", a / b; else print "nan" }'; }
+# spread NUMBERS: how far off their median may be by chance, as a share of it: twice its standard error, by the median deviation.
+spread() {
+    local deviations
+    deviations=$(printf '%s\n' "$@" | awk -v m="$(median "$@")" '{ print ($1 > m ? $1 - m : m - $1) }')
+    # shellcheck disable=SC2086 # a word each
+    awk -v d="$(median $deviations)" -v m="$(median "$@")" -v n=$# \
+        'BEGIN { if (m + 0) printf "%.3f", 2 * 1.2533 * 1.4826 * d / sqrt(n) / m; else print "nan" }'
+}
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "nan" && a + 0 <= b + 0) }'; }
 at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "nan" && a + 0 >= b + 0) }'; }

@@ -14,6 +14,9 @@ use_simulator
 SHIM=$(find_shim)
 begin_results
 
+spreads="$(spread 10 10 10) $(spread 9 10 11) $(spread 90 130 100 110) $(spread)"
+verdict "$([[ $spreads == "0.000 0.215 0.186 nan" ]] && echo 0 || echo 1)" "how far off medians may be by chance: $spreads"
+
 conflict=$(find_program apps/speed/conflict)
 streams=$(find_program apps/speed/apart_streams)
 chains=$(find_program apps/speed/chains)
