@@ -84,7 +84,7 @@ static void name_gpus(const struct gpus *gpus)
 
 static void ask_gpus(void *driver)
 {
-    struct gpus gpus;
+    struct gpus gpus = {0};
     *(void **)&gpus.init = dlsym(driver, "cuInit");
     *(void **)&gpus.count = dlsym(driver, "cuDeviceGetCount");
     *(void **)&gpus.get = dlsym(driver, "cuDeviceGet");

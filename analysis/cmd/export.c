@@ -142,7 +142,7 @@ static int write_all(const struct arguments *arguments, const struct traces *tra
 
 static int export_traces(const struct arguments *arguments, char *name, struct output *output)
 {
-    struct traces traces;
+    struct traces traces = {0};
     int status = EXIT_UNREADABLE;
     struct site_namer *namer = symbols_begin();
     bool opened = (arguments->format->needs_reports ? traces_take : traces_take_unmade)(&traces, name, arguments->traces,
