@@ -438,6 +438,13 @@ SUITE(HostFunctions,
        "1@1 memset s=L bytes=64 dst=A\n1@4 host-function s=B1 opaque\n2@5 copy s=L bytes=64 src=B\n"
        "2@6 copy s=L bytes=64 src=A\n",
        "fan-in 4>5 maybe needed(opaque); fan-out 1>4 maybe needed(opaque); fifo 1>5 needed"},
+      {"no_race_of_what_lies_before_it",
+       "1@1 memset s=N1 bytes=64 dst=A\n1@2 host-function s=N1 opaque\n2@5 copy s=N2 bytes=64 src=A\n", ""},
+      {"nor_of_what_legacy_order_puts_before_it",
+       "1@1 memset s=B1 bytes=64 dst=A\n1@2 host-function s=L opaque\n2@5 copy s=N2 bytes=64 src=A\n",
+       "fan-in 1>2 maybe needed(opaque)"},
+      {"a_race_of_what_does_not",
+       "1@1 memset s=N1 bytes=64 dst=A\n1@2 host-function s=N3 opaque\n2@5 copy s=N2 bytes=64 src=A\n", "", 1},
       {"one_after_the_second",
        "1@1 memset s=L bytes=64 dst=A\n1@2 record s=L e=E\n2@5 copy s=L bytes=64 src=A\n1@6 host-function s=L opaque\n",
        "fifo 2>5 needed; fifo 5>6 maybe needed(opaque)"});
