@@ -353,7 +353,8 @@ TEST_F(Touched, KernelsThatRunFromEnds)
     static const char text[] =
         ".version 7.0\n.target sm_52\n.address_size 64\n"
         ".visible .entry _Z3runN6thrust16reverse_iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n"
-        ".visible .entry _Z3runN6thrust8iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n";
+        ".visible .entry _Z3runN6thrust8iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n"
+        ".visible .entry _Z3runPKfN6thrust16reverse_iteratorIPfEE(.param .u64 p0, .param .align 8 .b8 p1[8])\n{\nret;\n}\n";
     CU(cuMemHostRegister(own, 4096, 0));
     CU(cuMemHostRegister(own + 4096, 4096, 0));
     name("one", begin);
@@ -362,6 +363,10 @@ TEST_F(Touched, KernelsThatRunFromEnds)
     CUfunction down = kernel(text, "_Z3runN6thrust16reverse_iteratorIPfEE");
     EXPECT_EQ(launch(down, begin + 4096), "w two w one");
     EXPECT_EQ(launch(down, begin + 4100), "w two");
+    CUdeviceptr read = begin, end = begin + 4096;
+    void *params[] = {&read, &end};
+    CUfunction both = kernel(text, "_Z3runPKfN6thrust16reverse_iteratorIPfEE");
+    EXPECT_EQ(2, watch_names(both, params, watch_find(begin)->uid)) << "its word says only that it is read";
     EXPECT_EQ(launch(kernel(text, "_Z3runN6thrust8iteratorIPfEE"), begin + 4096), "w two");
     CU(cuCtxSynchronize());
     CU(cuMemHostUnregister(own + 4096));
