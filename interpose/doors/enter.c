@@ -79,6 +79,8 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     int recording = record_on();
     C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;
+    if (recording && C->flags & PTDS_CALL_TIMED)
+        record_begun(C);
     return ENTER_FULL;
 }
 
@@ -86,5 +88,5 @@ void enter_timed(struct call *C)
 {
     if (__builtin_expect(log_on(), 0))
         log_entering(C);
-    record_entering(C);
+    record_waits(C);
 }

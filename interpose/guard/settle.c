@@ -16,6 +16,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 #include "interpose/guard/turn.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 /* Nobody but its thread can record on a 0x2. The legacy stream comes after all blocking streams: an event there stands for
@@ -112,14 +113,16 @@ static void hold_none(struct thread *thread)
 }
 
 /* All turns are over before the host waits for anything. */
-static __attribute__((noinline)) void carry_out(struct thread *thread, const struct order_plan *plan)
+static __attribute__((noinline)) void carry_out(const struct call *C, const struct order_plan *plan)
 {
+    struct thread *thread = C->thread;
     uint32_t tickets[ORDER_LANES];
     struct awaited awaited[ORDER_LANES];
     int saved = errno, cancel = cancel_off();
     rails_tickets(plan, tickets);
     lock_drop(&guard_state.lock);
     hold_none(thread);
+    record_waits(C);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
         awaited[i] = wait->mark == ORDER_NEWEST ? record_newest(thread, wait->lane, tickets[i])
@@ -136,7 +139,7 @@ void settle(struct call *C)
     struct order_plan plan;
     order_owed(&guard_state.order, &plan);
     if (plan.count)
-        carry_out(C->thread, &plan);
+        carry_out(C, &plan);
     else
         lock_drop(&guard_state.lock);
 }

@@ -61,8 +61,12 @@ int record_counts_can_finish(void);
 /* At exit: the names that threads have by now. */
 void record_thread_names(void);
 
-/* A timed call on its way into the driver: from here to record_call it shows as the call that its thread is in. */
-void record_entering(struct call *C);
+/* A recorded call that is timed, before anybody waits for anything. */
+void record_begun(struct call *C);
+
+/* A timed call before the driver, or the shim, may wait for its sake, as often as it likes: from here to record_call it shows
+ * as the call that its thread is in. */
+void record_waits(const struct call *C);
 
 /* One finished call, and the thread's exact counts. */
 void record_call(struct call *C);

@@ -160,22 +160,20 @@ void record_thread_ended(struct thread *thread)
 
 static int waits(const struct call *C)
 {
-    return C->op == PTDS_OP_STREAM_SYNC || C->op == PTDS_OP_EVENT_SYNC || C->op == PTDS_OP_CTX_SYNC;
+    const uint8_t is = api_rows[C->api].class_;
+    return is == PTDS_CLASS_SYNC || is == PTDS_CLASS_STREAM;
 }
 
 /* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
- * return sees where it came from. The time that this takes, or the next chunk, is not the call's. */
-void record_entering(struct call *C)
+ * return sees where it came from. The time that this takes, or the next chunk, is not the call's: nobody has waited for
+ * anything yet, and nobody waits for the call. */
+void record_begun(struct call *C)
 {
     struct thread *thread = C->thread;
-    if (!record_on())
-        return;
     if (__builtin_expect(!thread->counts, 0))
         record_thread_started(thread);
-    struct ptds_now *now = thread->now;
-    if (!now)
+    if (!thread->now)
         return;
-    const struct context *context = C->context ? C->context : objects_context_now(thread);
     int late = waits(C) && append_chunk_ahead(thread);
     C->stack = stacks_known(C);
     if (__builtin_expect(!C->stack, 0)) {
@@ -184,6 +182,14 @@ void record_entering(struct call *C)
     }
     if (late)
         C->enter = clock_ticks();
+}
+
+void record_waits(const struct call *C)
+{
+    struct ptds_now *now = C->thread->now;
+    if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !record_on())
+        return;
+    const struct context *context = C->context ? C->context : objects_context_now(C->thread);
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     now->caller = (uint64_t)C->caller;

@@ -14,7 +14,9 @@
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
  *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
  *     elsewhere       memory freed while another context than its own is current, and while its own is
- *     hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another thread, once BEGIN is there; goes on when FILE is
+ *     waits FILE CALL a call that waits (copy, free, unmap, stream, context, event) for another thread's work on the
+ * default stream, which waits until FILE is there hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another
+ * thread, once BEGIN is there; goes on when FILE is
  */
 #include <atomic>
 #include <cerrno>
@@ -376,6 +378,61 @@ void wait_for(const char *file)
         usleep(1000);
 }
 
+const size_t mapped = 2 << 20;
+
+/* In a call site of its own; what the other thread put on the default stream is what it waits for. */
+__attribute__((noinline)) void wait_by(const std::string &call, CUdeviceptr memory)
+{
+    char read[16];
+    CUevent event;
+    CU(cuCtxSetCurrent(context));
+    if (call == "copy")
+        CU(cuMemcpyDtoH(read, memory, sizeof read));
+    else if (call == "free")
+        CU(cuMemFree(memory));
+    else if (call == "unmap")
+        CU(cuMemUnmap(memory, mapped));
+    else if (call == "stream")
+        CU(cuStreamSynchronize(nullptr));
+    else if (call == "context")
+        CU(cuCtxSynchronize());
+    else {
+        CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+        CU(cuEventRecord(event, nullptr));
+        CU(cuEventSynchronize(event));
+    }
+}
+
+CUdeviceptr map_memory()
+{
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr memory;
+    CU(cuMemCreate(&handle, mapped, &about, 0));
+    CU(cuMemAddressReserve(&memory, mapped, 0, 0, 0));
+    CU(cuMemMap(memory, mapped, 0, handle, 0));
+    CU(cuMemSetAccess(memory, mapped, &access, 1));
+    return memory;
+}
+
+int waits(const char *go_on, const std::string &call)
+{
+    CUdeviceptr memory = call == "unmap" ? map_memory() : 0;
+    if (!memory)
+        CU(cuMemAlloc(&memory, 4096));
+    Gate gate;
+    gate.shut(nullptr);
+    CU(cuMemsetD8Async(memory, 1, 4096, nullptr));
+    std::thread waiter(wait_by, call, memory);
+    wait_for(go_on);
+    gate.open();
+    waiter.join();
+    return 3;
+}
+
 /* begin: the file that it waits for before it hangs; or NULL. */
 int hang(const char *go_on, const char *begin)
 {
@@ -479,6 +536,8 @@ int main(int argc, char **argv)
         return passing(atoi(argv[2]));
     if (mode == "contexts" && argc > 2)
         return contexts(atoi(argv[2]));
+    if (mode == "waits" && argc > 3)
+        return waits(argv[2], argv[3]);
     if (mode == "hang" && argc > 2)
         return hang(argv[2], argc > 3 ? argv[3] : nullptr);
     return 2;

@@ -332,7 +332,8 @@ TEST_F(Definitions, TheCallThatAThreadIsIn)
     struct call call = made(API_cuStreamSynchronize, PTDS_OP_EVENT_SYNC);
     call.twin = 1, call.flags = PTDS_CALL_TIMED, call.stream_uid = 11, call.target_uid = 12, call.object = 13;
     call.generation = 14, call.kinds = 0x42, call.words = 1, call.word[0] = 99;
-    record_entering(&call);
+    record_begun(&call);
+    record_waits(&call);
     const struct ptds_now *now = thread_.now;
     ASSERT_TRUE(now);
     EXPECT_EQ(call.enter, now->enter);
@@ -352,29 +353,10 @@ TEST_F(Definitions, TheCallThatAThreadIsIn)
     EXPECT_NE(0u, now->stack);
     EXPECT_EQ(call.stack, now->stack);
     call.words = 0;
-    record_entering(&call);
+    record_waits(&call);
     EXPECT_EQ(0u, now->word);
     record_call(&call);
     EXPECT_EQ(0u, now->enter);
-}
-
-/* A chunk more while it waits anyway. */
-TEST_F(Definitions, AChunkMoreForThoseThatWait)
-{
-    record_thread_started(&thread_);
-    struct call call = made();
-    record_call(&call);
-    thread_.chunk_at += PTDS_CHUNK_SIZE / 2;
-    for (unsigned op = PTDS_OP_NONE; op <= PTDS_OP_GRAPH_UPLOAD; op++) {
-        call = made(API_cuStreamSynchronize, uint8_t(op));
-        record_entering(&call);
-        const bool waits = op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC || op == PTDS_OP_CTX_SYNC;
-        EXPECT_EQ(waits, thread_.ahead != nullptr) << op;
-        if (thread_.ahead) {
-            store_chunk_full(thread_.ahead);
-            thread_.ahead = nullptr;
-        }
-    }
 }
 
 } // namespace

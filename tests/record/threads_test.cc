@@ -226,7 +226,8 @@ TEST_F(Threads, TheCallThatItIsIn)
     call.stream_uid = 11, call.target_uid = 12, call.object = 13, call.generation = 14;
     call.words = 2;
     call.word[0] = 15, call.word[1] = 16;
-    record_entering(&call);
+    record_begun(&call);
+    record_waits(&call);
     const struct ptds_now &now = *thread_.now;
     EXPECT_NE(1000u, call.enter) << "taking its stack is none of its time";
     EXPECT_EQ(call.enter, now.enter);
@@ -249,9 +250,17 @@ TEST_F(Threads, TheCallThatItIsIn)
     EXPECT_EQ(0u, now.enter);
     call.words = 0;
     call.enter = 1000;
-    record_entering(&call);
+    record_begun(&call);
+    record_waits(&call);
     EXPECT_EQ(1000u, now.enter) << "the stack is known by now";
     EXPECT_EQ(0u, now.word);
+    record(call);
+    for (bool timed : {false, true}) {
+        call.flags = timed ? PTDS_CALL_TIMED : 0;
+        call.enter = timed ? 0 : 1000;
+        record_waits(&call);
+        EXPECT_EQ(0u, now.enter) << "not timed, not recorded";
+    }
     record_thread_ended(&thread_);
     EXPECT_EQ(nullptr, thread_.now);
 }
@@ -262,24 +271,22 @@ TEST_F(Threads, AChunkAheadOfAWait)
     record(made());
     uint8_t *const at = thread_.chunk_at;
     const struct {
-        uint8_t op;
+        uint16_t api;
         bool waits;
-    } rows[] = {{PTDS_OP_COPY, false},
-                {PTDS_OP_STREAM_SYNC, true},
-                {PTDS_OP_EVENT_SYNC, true},
-                {PTDS_OP_CTX_SYNC, true},
-                {PTDS_OP_LAUNCH, false}};
+    } rows[] = {{API_cuMemcpyDtoH_v2, false}, {API_cuStreamSynchronize, true}, {API_cuEventSynchronize, true},
+                {API_cuCtxSynchronize, true}, {API_cuCtxSynchronize_v2, true}, {API_cuMemFree_v2, false},
+                {API_cuMemcpyAsync, false},   {API_cuMemsetD8_v2, false}};
     for (const auto &row : rows) {
-        struct call call = made(API_cuCtxSynchronize, row.op);
+        struct call call = made(row.api, PTDS_OP_NONE);
         call.flags = PTDS_CALL_TIMED;
         thread_.chunk_at = at;
-        record_entering(&call);
+        record_begun(&call);
         EXPECT_EQ(1000u, call.enter) << "there is much left of this one";
         EXPECT_EQ(nullptr, thread_.ahead);
         thread_.chunk_at = thread_.chunk_end - 100;
-        record_entering(&call);
-        EXPECT_EQ(row.waits, thread_.ahead != nullptr) << unsigned{row.op};
-        EXPECT_EQ(row.waits, call.enter != 1000) << unsigned{row.op};
+        record_begun(&call);
+        EXPECT_EQ(row.waits, thread_.ahead != nullptr) << row.api;
+        EXPECT_EQ(row.waits, call.enter != 1000) << row.api;
         thread_.ahead = nullptr; /* one that was given back would cost nothing later */
     }
     thread_.chunk_at = at;
@@ -306,7 +313,7 @@ TEST_F(Threads, CountsOfThoseThatEndedAreOne)
         call.twin = uid == 9;
         record(call);
         call.flags |= PTDS_CALL_TIMED;
-        record_entering(&call);
+        record_waits(&call);
         ASSERT_EQ(1u, one.counts_in_chunk);
         ASSERT_EQ(2u, chunks_of(PTDS_CHUNK_COUNTS).size());
         EXPECT_EQ(all->committed, chunks_of(PTDS_CHUNK_COUNTS)[1]->committed);

@@ -62,7 +62,10 @@ __attribute__((noinline)) void record_one(struct context *context, int fails)
     call.caller = __builtin_return_address(0);
     call.frame = static_cast<const void *const *>(__builtin_frame_address(0)) + 1;
     call.result = fails ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    record_entering(&call);
+    call.flags = PTDS_CALL_TIMED;
+    call.enter = 1;
+    record_begun(&call);
+    record_waits(&call);
     record_call(&call);
 }
 
