@@ -81,6 +81,13 @@ static void look_at(const struct gain *gain, const struct model *model, const st
     }
 }
 
+/* A wait for the legacy stream: elsewhere it would be for the thread's own work alone. */
+static bool is_for_another(const struct model *model, const struct call_view *view)
+{
+    return view->scope == WAIT_STREAM && view->target_kind == PTDS_STREAM_LEGACY && !view->work &&
+           model_is_pending(model, view->target) && model->streams.items[view->target].last_thread != view->call->thread;
+}
+
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     bool behind, others;
@@ -91,7 +98,7 @@ void gain_blocked(struct gain *gain, const struct model *model, const struct cal
         return;
     bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
-    if (behind || (itself && others)) {
+    if (behind || (itself && others) || is_for_another(model, view)) {
         add(gain, model->trace, view->call->r.leave, view->lost_ns);
     } else if (itself && ROOM_FOR(&gain->own, view->thread)) {
         gain->open += !gain->own.items[view->thread].open;

@@ -277,6 +277,17 @@ TEST(DefaultStream, CostsOfThreadsThatTakeTurnsAddUp)
     EXPECT_NEAR(79e6, static_cast<double>(found.most_ns), 1.5e6) << "one thread alone waited for 40 ms";
 }
 
+/* A thread's own default stream has nothing of what another one put on it. */
+TEST(DefaultStream, AThreadThatWaitsForAnothersWorkOnIt)
+{
+    const std::string end = "1@10000 none\n2@10000 none\n";
+    Built report(BuildTrace("1@0 launch s=L k=a\n2@10+3000 sync s=L\n" + end));
+    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(report.get()).cost);
+    EXPECT_EQ(2980000u, report_default_stream(report.get()).most_ns);
+    EXPECT_EQ(DEFAULT_NO_WAIT, Cost("1@0 launch s=L k=a\n1@10+3000 sync s=L\n" + end)) << "its own";
+    EXPECT_EQ(DEFAULT_NO_WAIT, Cost("1@0 launch s=L k=a\n2@10+3000 sync s=P2\n" + end)) << "a stream that is its own";
+}
+
 /* What a launch waits inside the driver no record shows, and it does where other threads use it. */
 TEST(DefaultStream, ClaimsNoMostWhereSeveralThreadsMeet)
 {
