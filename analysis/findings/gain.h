@@ -3,8 +3,8 @@
  * The most that another place for default-stream work could gain: the time in which some thread was blocked in a call that
  * waited for work which the legacy stream's implicit order had put behind other work, or which it did not name, or which
  * another thread had put on the legacy stream that it named. Threads that wait side by side gain side by side, so such time
- * counts once; threads that take turns gain one after the other. While no thread waits so, nothing is gained. That is of the
- * calls that are timed: what a launch waited inside the driver, because several threads work around the legacy stream,
+ * counts once; threads that take turns gain one after the other. While no thread waits so, nothing is gained. That is of
+ * the calls that are timed: what a launch waited inside the driver, because several threads work around the legacy stream,
  * nobody sees. What of it all would really be gained no trace without times on the GPU can tell, so the least is nothing.
  */
 #ifndef PTDS_ANALYSIS_GAIN_H

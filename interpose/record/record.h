@@ -64,8 +64,8 @@ void record_thread_names(void);
 /* A recorded call that is timed, before anybody waits for anything. */
 void record_begun(struct call *C);
 
-/* A timed call before the driver, or the shim, may wait for its sake, as often as it likes: from here to record_call it shows
- * as the call that its thread is in. */
+/* Before the driver, or the shim, may wait for the sake of a timed call; once or more often. From here to record_call it
+ * shows as the call that its thread is in. Of a call that is not timed, or not recorded, nothing shows. */
 void record_waits(const struct call *C);
 
 /* One finished call, and the thread's exact counts. */
