@@ -81,11 +81,11 @@ static void look_at(const struct gain *gain, const struct model *model, const st
     }
 }
 
-/* A wait for the legacy stream: elsewhere it would be for the thread's own work alone. */
+/* On a stream of the thread's own there would be nothing of what another thread has put on the legacy one. */
 static bool is_for_another(const struct model *model, const struct call_view *view)
 {
-    return view->scope == WAIT_STREAM && view->target_kind == PTDS_STREAM_LEGACY && !view->work &&
-           model_is_pending(model, view->target) && model->streams.items[view->target].last_thread != view->call->thread;
+    return view->target_kind == PTDS_STREAM_LEGACY && model_is_pending(model, view->target) &&
+           model->streams.items[view->target].last_thread != view->call->thread;
 }
 
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
