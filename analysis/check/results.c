@@ -91,7 +91,7 @@ struct line results_sum(const struct check_results *results)
         line_add(&line, ", %s fail%s", text_plural(results->orders, "implicit order").text,
                  results->orders == 1 ? "s" : "");
     if (results->has_baseline && results->held_back != 0)
-        line_add(&line, "; %zu more pass%s because the baseline has %s", results->held_back,
+        line_add(&line, "; %s pass%s because the baseline has %s", text_plural(results->held_back, "finding").text,
                  results->held_back == 1 ? "es" : "", results->held_back == 1 ? "it" : "them");
     line_add(&line, "; %zu process%s", results->processes, results->processes == 1 ? "" : "es");
     if (results->runs > 1)

@@ -17,8 +17,9 @@ TEST(Baseline, HoldsBackWhatItHas)
     std::string json = runs.Of({{}});
     Outcome same = runs.Check({runs.Recorded({}), "--baseline", json});
     EXPECT_EQ(0, same.exit) << same;
-    EXPECT_EQ("0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 more passes because the baseline has it; 1 process",
-              LastLine(same));
+    EXPECT_EQ(
+        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 finding passes because the baseline has it; 1 process",
+        LastLine(same));
     EXPECT_EQ(1, runs.Check({runs.Recorded({})}).exit) << "without it";
 }
 
@@ -140,7 +141,7 @@ TEST(Baseline, ProcessesAtTheSameTimeAreOneRun)
     Outcome made = runs.Check({one, two, "--update", "--baseline", json});
     EXPECT_EQ(json + ": 1 run, 1 added\n", made.out);
     EXPECT_EQ(
-        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 more passes because the baseline has it; 2 processes",
+        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 finding passes because the baseline has it; 2 processes",
         LastLine(runs.Check({one, two, "--baseline", json})));
     EXPECT_EQ(0, runs.Check({one, "--baseline", json}).exit) << "half the calls, by half the processes";
     EXPECT_EQ(1, runs.Check({runs.Recorded({8}), "--baseline", json}).exit) << "as many as both, by one";
