@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A thread's beginning, end and names in the record, its exact counts, and the call that it is in right now. Called by
- * thread.c, by every timed call on its way into the driver, and at exit. Must not call the driver: a thread's end comes
- * below main's.
+ * thread.c, by every timed call as it begins and before the driver or the guard waits for its sake, and at exit. Must not
+ * call the driver: a thread's end comes below main's.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -14,9 +14,8 @@
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
  *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
  *     elsewhere       memory freed while another context than its own is current, and while its own is
- *     waits FILE CALL a call that waits (copy, free, unmap, stream, context, event) for another thread's work on the
- * default stream, which waits until FILE is there hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another
- * thread, once BEGIN is there; goes on when FILE is
+ *     waits FILE CALL a CALL (copy, free, unmap, stream, context, event) behind another thread's work, until FILE is there
+ *     hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another thread, once BEGIN is there; goes on when FILE is
  */
 #include <atomic>
 #include <cerrno>
