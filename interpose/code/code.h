@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a kernel's own code says of the memory that it touches: an image's bytes in, facts out. Knows neither driver nor
+ * guard. Called by the shim when a kernel is first launched or put into a graph, and by `ptds kernels`.
+ *
+ * Images are untrusted: nothing here reads beyond the size that is given, ends the program, or takes longer than a bound.
+ * No function here takes a lock, calls the driver or changes errno. Scratch memory comes from pages of the caller's process
+ * and is given back before the function returns. All functions may run in any number of threads at once.
+ */
+#ifndef PTDS_CODE_H
+#define PTDS_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* DIRECT: each address that the kernel uses begins with a pointer among its parameters or with a variable of the module.
+ * INDIRECT: some begin with a pointer that the kernel loads from memory: `through` and `beyond` say from where.
+ * UNKNOWN: the kernel may touch anything; `why` says why. The lists are still filled in as far as they go, for people. */
+enum code_verdict { CODE_DIRECT, CODE_INDIRECT, CODE_UNKNOWN };
+
+/* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. */
+enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4 };
+
+/* What an address may begin with. */
+enum code_kind {
+    CODE_PARAMETER, /* a pointer among the parameters: its low word at byte `low`, its high word at byte `high` (low + 4 but
+                     * where a program hands over two halves) */
+    CODE_RANGE,    /* any word among the bytes `low` to `high` of the parameters: a structure that is indexed at run time */
+    CODE_VARIABLE, /* the module's variable with that number in `variable` */
+    CODE_LOADED    /* a pointer that was loaded; only in a sum, beside others. From where is said there. */
+};
+
+struct code_term {
+    uint8_t kind;
+    uint16_t low, high; /* bytes from the beginning of the parameters; or low: the variable's number */
+};
+
+/* A beginning of addresses. With more than one term it is their sum, and any one of them may be the pointer: whoever knows
+ * the values at a launch takes those terms that point into memory; where none does, the launch may touch anything. */
+enum { CODE_TERMS = 4 };
+struct code_base {
+    uint8_t use;     /* enum code_use: of the memory that it points to */
+    uint8_t through; /* of the memory to which pointers point that lie in that memory; 0: none is followed */
+    uint8_t beyond;  /* of all memory that is reached from there by following pointers further; 0: none is followed */
+    uint8_t count;   /* of terms, at least 1 */
+    struct code_term term[CODE_TERMS];
+};
+
+/* A variable of the module that the kernel uses, by `number` in terms. */
+enum { CODE_NAME = 128 };
+struct code_variable {
+    char name[CODE_NAME]; /* cut where it is longer; "" where it has none: then it may be any of that kind */
+    uint64_t size;        /* bytes; 0 unknown */
+    uint8_t constant;     /* lies in constant memory */
+};
+
+/* A texture or surface object among the parameters: its handle at that byte. */
+struct code_handle {
+    uint16_t offset;
+    uint8_t use;
+};
+
+struct code_parameter {
+    uint16_t offset, size;
+};
+
+/* Beside bases. */
+enum code_flag {
+    CODE_HEAP = 1,          /* takes memory from the device's heap (malloc, new), or uses some */
+    CODE_SYSTEM = 2,        /* calls functions of the driver's that touch nothing of the program's: printf, assert, free */
+    CODE_BOUND_TEXTURE = 4, /* uses a texture or surface reference: memory that was bound to it elsewhere */
+    CODE_TENSOR_MAP = 8 /* uses tensor maps among its parameters: each word of these may be the address of memory, which is
+                         * read and written */
+};
+
+enum code_why {
+    CODE_WHY_NONE,
+    CODE_WHY_NO_IMAGE,     /* the bytes are no image that can be read */
+    CODE_WHY_NO_KERNEL,    /* no kernel of that name is in it */
+    CODE_WHY_ARCHITECTURE, /* machine code of a device that is not known */
+    CODE_WHY_INSTRUCTION,  /* an instruction, or a form of one, that is not known */
+    CODE_WHY_ADDRESS,      /* an address that begins with nothing that is known */
+    CODE_WHY_HEAP,         /* memory of the device's heap, which other kernels may use too */
+    CODE_WHY_CALL,         /* a call by address, or of a function that is not in the image */
+    CODE_WHY_BRANCH,       /* a jump by address whose targets are not known */
+    CODE_WHY_HANDLE,       /* a texture, surface or tensor map whose handle is not a parameter */
+    CODE_WHY_LAUNCH,       /* launches kernels itself */
+    CODE_WHY_MANY,         /* more bases, variables or handles than are told */
+    CODE_WHY_LONG,         /* took longer than the bound */
+    CODE_WHY_MEMORY        /* no memory for it */
+};
+
+enum { CODE_BASES = 192, CODE_VARIABLES = 48, CODE_HANDLES = 48, CODE_PARAMETERS = 512, CODE_TEXT = 64 };
+struct code_facts {
+    uint8_t verdict;                                /* enum code_verdict */
+    uint8_t why;                                    /* enum code_why; of UNKNOWN: the first reason found */
+    uint8_t flags;                                  /* enum code_flag */
+    uint8_t is_ptx;                                 /* read from PTX, not from machine code */
+    uint16_t arch;                                  /* 90: sm_90; of PTX, its target */
+    uint16_t bases, variables, handles, parameters; /* numbers of what follows */
+    uint16_t parameter_bytes;
+    uint32_t instructions; /* of the kernel and what it calls */
+    uint32_t at; /* of UNKNOWN: where the instruction lies, bytes from the kernel's beginning, or its line of PTX; 0 */
+    char text[CODE_TEXT]; /* of UNKNOWN: the instruction or the name, for people; "" none */
+    struct code_base base[CODE_BASES];
+    struct code_variable variable[CODE_VARIABLES];
+    struct code_handle handle[CODE_HANDLES];
+    struct code_parameter parameter[CODE_PARAMETERS];
+};
+
+/* One image: machine code (a cubin) or PTX text, unpacked. The bytes are the caller's, and stay while they are used. */
+struct code_image {
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t arch; /* 90: sm_90 */
+    uint8_t is_ptx;
+};
+
+/* Fills in the facts of a kernel by its name as it stands in the image. Always leaves a verdict: UNKNOWN where nothing can
+ * be read. */
+void code_read(const struct code_image *image, const char *kernel, struct code_facts *facts);
+
+/* Calls `each` with the name of every kernel in the image, in the image's order, until it returns other than 0, which is
+ * returned. The name is the image's own bytes, ended by 0 or, in PTX, copied for the time of the call. */
+int code_kernels(const struct code_image *image, int (*each)(void *data, const char *kernel), void *data);
+
+/* An image's own bytes: what cuModuleLoadData takes. Calls `each` with every image in it: itself, or those of a container
+ * (fatbin), in its order. wanted NULL: all; else only those for which it returns not 0, which is asked before anything is
+ * unpacked (bytes and size of its image are not there yet). Returns what `each` returned other than 0; 0; or -1: nothing
+ * could be read. Images that were unpacked are gone when `each` returns. size SIZE_MAX: the driver has taken it, so its own
+ * headers say how large it is. */
+int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
+                int (*each)(void *data, const struct code_image *image), void *data);
+
+/* Words for people: "indirect"; "an instruction that is not known". */
+const char *code_verdict_word(enum code_verdict verdict);
+const char *code_why_words(enum code_why why);
+
+#endif
