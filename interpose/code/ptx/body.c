@@ -216,6 +216,8 @@ void body_read(struct ptx *ptx, struct function *function)
         add_formals(ptx, &function->parameters);
     }
     ptx->lexer = function->body;
+    ptx->lexer.without_lines = 0;
+    ptx->lexer.line = 1 + lexer_lines(ptx->begin, function->body.text.at);
     lexer_next(&ptx->lexer);
     read_statements(ptx);
     form_add(ptx->form, &(struct step){.kind = function->is_wanted ? STEP_EXIT : STEP_RETURN,

@@ -104,6 +104,7 @@ struct ptx {
     struct form *form;
     struct arena *arena;
     struct lexer lexer;
+    const char *begin; /* of the text */
     struct symbols symbols, mnemonics;
     struct function *function; /* the one that is read */
     struct function *first_read, *last_read;

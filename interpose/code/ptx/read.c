@@ -77,7 +77,9 @@ void ptx_read(const struct code_image *image, const char *kernel, struct form *f
     ptx->form = form;
     ptx->arena = form->arena;
     ptx->scratch = NO_REGISTER;
-    lexer_begin(&ptx->lexer, (const char *)image->bytes, image->size);
+    ptx->begin = (const char *)image->bytes;
+    lexer_begin(&ptx->lexer, ptx->begin, image->size);
+    ptx->lexer.without_lines = 1;
     if (!lexer_is_word(&ptx->lexer, ".version"))
         return form_unknown(form, CODE_WHY_NO_IMAGE, 0, NULL);
     if (!symbols_begin(&ptx->symbols, form->arena) || !table_begin(ptx) || !module_scan(ptx))
