@@ -87,7 +87,8 @@ int emit_result(struct ptx *ptx, const struct instruction *in, const struct argu
         return 0;
     struct ptx_register *origin = argument->origin;
     origin->definitions += origin->definitions < 2;
-    ptx->function->redefines |= origin->definitions == 2;
+    if (origin->definitions == 2)
+        circles_note(ptx, argument->number, argument->words);
     *result = (struct result){argument->number, argument->words};
     return 1;
 }
@@ -162,6 +163,14 @@ void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step,
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from)
 {
     emit(ptx, in, (struct step){.kind = STEP_MOVE, .result = to, .words = words, .sources = 1, .source = {from}});
+}
+
+void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words)
+{
+    for (uint32_t done = 0; done < words; done += STEP_WORDS) {
+        uint8_t left = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS);
+        emit_move(ptx, in, (uint16_t)(to + done), left, operand_register((uint16_t)(from + done), left));
+    }
 }
 
 void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument)

@@ -148,7 +148,8 @@ static void load_parameter(struct ptx *ptx, const struct instruction *in, const 
         return load_by_place(ptx, in, elements, address);
     if (base->kind != ARGUMENT_SYMBOL || (base->symbol->kind != SYMBOL_PARAMETER && base->symbol->kind != SYMBOL_PASSED))
         return ptx_not_known(ptx, in);
-    ptx->function->redefines |= ptx->called && base->symbol->scope == 1;
+    if (ptx->called && base->symbol->kind == SYMBOL_PASSED)
+        circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand operand;
         if (places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &operand))
@@ -202,6 +203,7 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
     const struct argument *base = &address->items[0];
     if (base->kind != ARGUMENT_SYMBOL || base->symbol->kind != SYMBOL_PASSED)
         return ptx_not_known(ptx, in);
+    circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand to, from = emit_source(ptx, in, &elements->first[i]);
         if (!places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &to))

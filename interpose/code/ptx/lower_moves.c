@@ -25,23 +25,35 @@ static void pack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
         emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
 }
 
-/* One register of so many bytes: into {a, b}. */
+/* So many bytes of an operand from that byte on. */
+static struct operand part_of(struct operand from, uint32_t at, uint32_t bytes)
+{
+    from.words = (uint8_t)((bytes + 3) / 4);
+    if (from.kind == OPERAND_REGISTER)
+        from.number = (uint16_t)(from.number + at / 4);
+    else if (from.kind == OPERAND_CONSTANT)
+        from.value = at < 8 ? from.value >> 8 * at : 0;
+    return from;
+}
+
+/* One register or number of so many bytes: into {a, b}. */
 static void unpack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
 {
     const struct argument *to = &in->argument[0];
     struct operand from = emit_source(ptx, in, &in->argument[1]);
     uint32_t each = to->count ? bytes / to->count : 0;
-    if (!each || from.kind != OPERAND_REGISTER || from.words * 4u < bytes)
+    if (!each || (from.kind == OPERAND_REGISTER && from.words * 4u < bytes))
         return ptx_not_known(ptx, in);
     for (uint32_t i = 0; i < to->count; i++) {
         struct result result;
         if (!emit_result(ptx, in, &to->items[i], &result))
             continue;
-        struct operand part = operand_register((uint16_t)(from.number + i * each / 4), (uint8_t)((each + 3) / 4));
-        int kind = each < 4 ? STEP_MIX : STEP_MOVE;
         emit(ptx, in,
-             (struct step){
-                 .kind = (uint8_t)kind, .result = result.number, .words = result.words, .sources = 1, .source = {part}});
+             (struct step){.kind = each < 4 ? STEP_MIX : STEP_MOVE,
+                           .result = result.number,
+                           .words = result.words,
+                           .sources = 1,
+                           .source = {part_of(from, i * each, each)}});
     }
 }
 

@@ -19,6 +19,20 @@ struct type {
 /* types.c: 0: that word, with its dot, is no type. */
 int type_of(struct span word, struct type *type);
 
+/* Registers of a function that may be written again before they are read, where it calls itself: circles.c. */
+struct kept {
+    struct kept *next;
+    uint32_t words;
+    uint16_t number;
+};
+
+/* What the first reading has found, by numbers of functions, and the registers that are free for the second. */
+struct circles {
+    uint8_t *in_circle;
+    struct kept **kept;
+    uint32_t functions, registers, first;
+};
+
 struct formals {
     struct symbol **symbol;
     uint32_t count;
@@ -30,7 +44,7 @@ struct function {
     struct function *next_read; /* of those that are to be read */
     struct lexer head, body;    /* where its names and parameters begin, and behind the brace */
     uint8_t has_body, is_entry, has_signature, is_wanted;
-    uint8_t redefines; /* some register is written at two places, or a parameter is read behind a call */
+    struct kept *kept;
     uint32_t number, step;
     struct formals results, parameters;
 };
@@ -109,6 +123,8 @@ struct ptx {
     struct function *function; /* the one that is read */
     struct function *first_read, *last_read;
     struct call_edge *calls;
+    struct circles *circles; /* NULL: this is the first reading */
+    uint64_t noted[(NO_REGISTER + 1) / 64];
     uint32_t functions;
     struct wait *waits[SCOPES + 1]; /* by scope */
     struct place_wait *place_waits;
@@ -174,6 +190,8 @@ struct operand operand_constant(int64_t value);
 /* A step of `kind` whose result is argument 0 and whose sources are arguments 1 to `sources`. */
 void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);
+/* Any number of words from registers to registers. */
+void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words);
 /* Every register of argument is a number. */
 void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
 /* The words of a result above `done` ones: 0, or the sign of the last one. */
@@ -196,8 +214,12 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
                    struct step *step);
 const struct argument *access_argument(const struct instruction *in, uint32_t which);
 
-/* calls.c: what is wrong with functions that call each other in a circle. */
-void call_check(struct ptx *ptx);
+/* circles.c: 1: there are some, and the kernel must be read again. */
+int circles_find(struct ptx *ptx, struct circles *circles);
+/* These registers of the function at hand may be written again. */
+void circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
+/* Before a call, and `back` behind it. */
+void circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
 
 /* table.c: the rows of instructions.def. */
 int table_begin(struct ptx *ptx);
