@@ -61,14 +61,15 @@ struct PtxForm {
            body + "\n}\n";
 }
 
-/* The steps that such a kernel has, without the end that each has; or why it is unknown. */
+/* The steps that such a kernel has, without the end that stands last if no function follows; or why it is unknown. */
 [[maybe_unused]] std::string ptx_steps(const std::string &body, const std::string &before = "")
 {
     PtxForm form(ptx_kernel(body, before), "k");
     std::string text = form_text::all(form.form), end = "exit\n";
     if (form.unknown())
         return "unknown " + form.why() + "\n";
-    return text.size() >= end.size() ? text.substr(0, text.size() - end.size()) : text;
+    bool ends = text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return ends ? text.substr(0, text.size() - end.size()) : text;
 }
 } // namespace
 
