@@ -221,7 +221,7 @@ static void come_back(struct solver *solver, const struct call *call, const stru
         state[i] = is_changed ? function->out[i] : call->before[i];
     }
     uint32_t stack = solver->form->stack_register;
-    if (stack && solver->slot[stack] != NO_SLOT)
+    if (stack && stack < solver->form->registers && solver->slot[stack] != NO_SLOT)
         state[solver->slot[stack]] = call->before[solver->slot[stack]];
     flow_to(solver, call->step + 1, state);
 }
