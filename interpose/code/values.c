@@ -110,17 +110,17 @@ list values_list(struct values *values, const uint32_t *sorted, uint32_t count)
     return id;
 }
 
-int values_has(const struct values *values, list list, uint32_t member)
+int values_has(const struct values *values, list of, uint32_t member)
 {
-    uint32_t low = 0, high = values_count(values, list);
+    uint32_t low = 0, high = values_count(values, of);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (values_at(values, list, middle) < member)
+        if (values_at(values, of, middle) < member)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < values_count(values, list) && values_at(values, list, low) == member;
+    return low < values_count(values, of) && values_at(values, of, low) == member;
 }
 
 /* Too many of them: of those that were loaded only that there are some. */

@@ -76,15 +76,15 @@ struct values {
 int values_begin(struct values *values, struct arena *arena);
 
 list values_list(struct values *values, const uint32_t *sorted, uint32_t count);
-static inline uint32_t values_count(const struct values *values, list list)
+static inline uint32_t values_count(const struct values *values, list of)
 {
-    return values->place[list].count;
+    return values->place[of].count;
 }
-static inline uint32_t values_at(const struct values *values, list list, uint32_t i)
+static inline uint32_t values_at(const struct values *values, list of, uint32_t i)
 {
-    return values->word[values->place[list].begin + i];
+    return values->word[values->place[of].begin + i];
 }
-int values_has(const struct values *values, list list, uint32_t member);
+int values_has(const struct values *values, list of, uint32_t member);
 
 /* All members of both. */
 list values_union(struct values *values, list a, list b);
