@@ -251,6 +251,9 @@ TEST(Images, CutAndDamagedAnywhere)
     std::string small = whole; /* an entry in itself */
     memset(&small[16 + 4], 0, 4);
     images(small, -1);
+    std::string none = whole; /* a header of no size */
+    memset(&none[6], 0, 2);
+    EXPECT_EQ(code_images(none.data(), none.size(), nullptr, each, nullptr), -1);
 }
 
 TEST(Choose, TheBestMachineCode)
