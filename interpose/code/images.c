@@ -162,7 +162,7 @@ static int walk_fatbin(const uint8_t *image, size_t size, const struct images_wa
     if (size < sizeof header)
         return -1;
     memcpy(&header, image, sizeof header);
-    if (header.header_size < sizeof header || header.header_size > size || header.size > size - header.header_size)
+    if (header.header_size > size || header.size > size - header.header_size)
         return -1;
     const uint8_t *at = image + header.header_size, *end = at + header.size, *bytes;
     int read = 0, said = 0;
