@@ -49,7 +49,7 @@ static value_id from_stack(struct solver *solver, struct address address, uint32
     struct value low = steps_value(solver, address.low);
     if (low.known == KNOWN_STACK)
         return registers_stack(solver, (int32_t)(low.number + 4 * word));
-    return low.known == KNOWN_NOTHING ? 0 : registers_stack_any(solver);
+    return low.known == KNOWN_NOTHING ? 0 : solver->stack_all;
 }
 
 static value_id from_shared(const struct solver *solver, const struct step *step, uint32_t word)

@@ -147,71 +147,68 @@ static value_id do_product(struct solver *solver, const struct step *step, uint3
     return value_of_sum(solver, &sum);
 }
 
-/* One bit of the table's answer where the operand that is not a number has that bit. */
-static uint32_t answer(const struct step *step, const struct value *value, uint32_t unknown, uint32_t bit, uint32_t has)
+/* The table's answer for 32 bits of each operand. */
+static uint32_t answer(const struct step *step, const uint32_t has[3])
 {
-    uint32_t row = 0;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint32_t one = i == unknown ? has : i < step->sources ? value[i].number >> bit & 1 : 0;
-        row |= (one ^ (i < step->sources && step->source[i].negated)) << (2 - i);
+    uint32_t result = 0, inverted[3];
+    for (uint32_t i = 0; i < 3; i++)
+        inverted[i] = i < step->sources && step->source[i].negated ? ~has[i] : has[i];
+    for (uint32_t row = 0; row < 8; row++) {
+        uint32_t rows = step->table >> row & 1 ? UINT32_MAX : 0;
+        for (uint32_t i = 0; i < 3; i++)
+            rows &= row >> (2 - i) & 1 ? inverted[i] : ~inverted[i];
+        result |= rows;
     }
-    return step->table >> row & 1;
+    return result;
+}
+
+/* What it is where the operand that is not a number has no bit, and where it has all. */
+struct answers {
+    uint32_t of_none, of_all;
+};
+static struct answers answers(const struct step *step, const uint32_t numbers[3], uint32_t unknown)
+{
+    uint32_t has[3] = {numbers[0], numbers[1], numbers[2]};
+    struct answers both;
+    if (unknown < 3)
+        has[unknown] = 0;
+    both.of_none = answer(step, has);
+    if (unknown < 3)
+        has[unknown] = UINT32_MAX;
+    both.of_all = answer(step, has);
+    return both;
 }
 
 /* With numbers alone beside it, a word stays a pointer's: bits may be cleared, low ones set, none turned over. */
 enum { LOW_BITS = 0xfff };
-static int keeps_pointer(const struct step *step, const struct value *value, uint32_t unknown)
+static int keeps_pointer(struct answers both)
 {
-    for (uint32_t bit = 0; bit < 32; bit++) {
-        uint32_t of_0 = answer(step, value, unknown, bit, 0), of_1 = answer(step, value, unknown, bit, 1);
-        if ((of_0 && !of_1) || (of_0 && of_1 && !(LOW_BITS >> bit & 1)))
-            return 0;
-    }
-    return 1;
-}
-
-static uint32_t answer_number(const struct step *step, const struct value *value)
-{
-    uint32_t number = 0;
-    for (uint32_t bit = 0; bit < 32; bit++)
-        number |= answer(step, value, 3, bit, 0) << bit;
-    return number;
-}
-
-/* 1: the result does not depend on the operand that is not a number. */
-static int is_fixed(const struct step *step, const struct value *value, uint32_t unknown)
-{
-    for (uint32_t bit = 0; bit < 32; bit++) {
-        if (answer(step, value, unknown, bit, 0) != answer(step, value, unknown, bit, 1))
-            return 0;
-    }
-    return 1;
+    return !(both.of_none & ~both.of_all) && !(both.of_none & both.of_all & ~(uint32_t)LOW_BITS);
 }
 
 static value_id do_logic(struct solver *solver, const struct step *step, uint32_t word)
 {
-    struct value value[STEP_SOURCES] = {{0}};
-    value_id id[STEP_SOURCES] = {0};
-    uint32_t unknown = 3, others = 0, nothing = 0;
+    struct value one = {0, 0, KNOWN_NOT, 0};
+    uint32_t numbers[3] = {0, 0, 0}, unknown = 3, others = 0, nothing = 0;
     list all = 0;
     for (uint32_t i = 0; i < step->sources && i < 3; i++) {
-        id[i] = steps_source(solver, step, i, word);
-        value[i] = steps_value(solver, id[i]);
-        all = values_union(solver->values, all, values_all(solver->values, id[i]));
-        nothing |= value[i].known == KNOWN_NOTHING;
-        if (value[i].known != KNOWN_NUMBER || value[i].sums || value[i].mixed) {
+        value_id id = steps_source(solver, step, i, word);
+        struct value value = steps_value(solver, id);
+        all = values_union(solver->values, all, values_all(solver->values, id));
+        nothing |= value.known == KNOWN_NOTHING;
+        numbers[i] = value.number;
+        if (value.known != KNOWN_NUMBER || value.sums || value.mixed) {
+            one = value;
             unknown = i;
             others++;
         }
     }
-    if (!others)
-        return values_number(solver->values, answer_number(step, value));
-    if (others == 1 && !nothing && is_fixed(step, value, unknown))
-        return values_number(solver->values, answer_number(step, value));
-    if (others == 1 && keeps_pointer(step, value, unknown))
-        return values_of(solver->values,
-                         (struct value){value[unknown].sums, value[unknown].mixed, nothing ? KNOWN_NOTHING : KNOWN_NOT, 0});
-    return of_words(solver, all, !nothing);
+    struct answers both = answers(step, numbers, unknown);
+    if (others == 0 || (others == 1 && !nothing && both.of_none == both.of_all))
+        return values_number(solver->values, both.of_none);
+    if (others > 1 || !keeps_pointer(both))
+        return of_words(solver, all, !nothing);
+    return values_of(solver->values, (struct value){one.sums, one.mixed, nothing ? KNOWN_NOTHING : KNOWN_NOT, 0});
 }
 
 static value_id result_word(struct solver *solver, const struct step *step, uint32_t word)
