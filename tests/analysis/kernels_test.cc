@@ -120,16 +120,15 @@ TEST(Line, OtherBases)
 {
     Facts facts;
     facts.parameters_of({8, 8, 32}).with_variable("table", 1).with_variable("", 0);
-    facts.with_base({pointer(0), pointer(8)}, CODE_READ);
+    facts.with_base({pointer(0), pointer(8)}, CODE_READ).with_base({pointer(16)}, CODE_READ);
     facts.with_base({{CODE_PARAMETER, 0, 12}}, CODE_READ);
     facts.with_base({{CODE_RANGE, 16, 48}, {CODE_LOADED, 0, 0}}, CODE_READ);
     facts.with_base({{CODE_RANGE, 0, 16}}, CODE_READ);
     facts.with_base({{CODE_VARIABLE, 0, 0}, {CODE_VARIABLE, 1, 0}, {CODE_VARIABLE, 7, 0}}, CODE_WRITE);
-    EXPECT_EQ(
-        line("f", facts),
-        "direct   f  sm_90  reads param 0 + param 1, the halves at bytes 0 and 12 of the parameters, any word of param "
-        "2 + a loaded pointer, any word of bytes 0 to 16 of the parameters; "
-        "writes constant table + a variable without a name + a variable without a name\n");
+    EXPECT_EQ(line("f", facts), "direct   f  sm_90  reads param 0 + param 1, param 2+0, the halves at bytes 0 and 12 of "
+                                "the parameters, any word of param "
+                                "2 + a loaded pointer, any word of bytes 0 to 16 of the parameters; "
+                                "writes constant table + a variable without a name + a variable without a name\n");
 }
 
 TEST(Line, HandlesAndFlags)
