@@ -11,6 +11,7 @@
 
 #include "analysis/kernels/kernels.h"
 #include "analysis/views/json/value.h"
+#include "tests/footprint/at_end.h"
 
 namespace
 {
@@ -277,7 +278,7 @@ std::string found(const std::string &bytes)
         EXPECT_EQ(reinterpret_cast<uintptr_t>(image) % 8, 0u);
         *static_cast<std::string *>(data) += std::to_string(size) + " ";
     };
-    const std::vector<uint8_t> exact(bytes.begin(), bytes.end()); /* the address sanitizer knows its end */
+    const AtEnd exact(bytes);
     const int count = code_file_images(exact.data(), exact.size(), each, &text);
     return text + "of " + std::to_string(count);
 }
@@ -313,13 +314,14 @@ TEST(Files, ContainersAnywhere)
 
 TEST(Files, DamagedAnywhere)
 {
-    const std::string whole = object_file(".nv_fatbin", container("12345678"));
-    for (size_t size = 0; size < whole.size(); size++)
-        found(whole.substr(0, size));
-    for (size_t place = 0; place < whole.size() * 8; place++) {
-        std::string bytes = whole;
-        bytes[place / 8] ^= static_cast<char>(1 << place % 8);
-        found(bytes);
+    for (const std::string &whole : {object_file(".nv_fatbin", container("12345678")), object_file(".nv_fatbin", "")}) {
+        for (size_t size = 0; size < whole.size(); size++)
+            found(whole.substr(0, size));
+        for (size_t place = 0; place < whole.size() * 8; place++) {
+            std::string bytes = whole;
+            bytes[place / 8] ^= static_cast<char>(1 << place % 8);
+            found(bytes);
+        }
     }
 }
 
