@@ -86,6 +86,7 @@ static void bash_value(void *data, const struct argp_option *option)
 static void bash_arguments(FILE *out, const struct verb *verb)
 {
     switch (verb_expects(verb)) {
+    case EXPECT_FILE:
     case EXPECT_TRACE: fputs("            _ptds_files -f\n", out); return;
     case EXPECT_PROGRAM: fputs("            COMPREPLY=($(compgen -c -- \"$word\"))\n", out); return;
     case EXPECT_WORDS:
@@ -206,6 +207,7 @@ static void zsh_verb(FILE *out, const struct verb *verb)
     fprintf(out, "    %s)\n        _arguments -S \\\n", verb->name);
     verb_each_option(verb, zsh_option, &zsh);
     switch (verb_expects(verb)) {
+    case EXPECT_FILE: fputs("            '*:file:_files'\n", out); break;
     case EXPECT_TRACE: fputs("            '*:trace:_files'\n", out); break;
     case EXPECT_PROGRAM:
         fputs("            '(-)1:program:_command_names -e' \\\n            '*::arguments:_normal'\n", out);
@@ -282,6 +284,7 @@ static void fish_verb(FILE *out, const struct verb *verb)
     verb_each_option(verb, fish_option, &fish);
     fprintf(out, "complete -c ptds -n '__fish_seen_subcommand_from %s' ", verb->name);
     switch (verb_expects(verb)) {
+    case EXPECT_FILE:
     case EXPECT_TRACE: fputs("-F\n", out); return;
     case EXPECT_PROGRAM: fputs("-x -a '(__fish_complete_subcommand --fcs-skip=2)'\n", out); return;
     case EXPECT_WORDS:

@@ -129,6 +129,8 @@ enum expected verb_expects(const struct verb *verb)
     const char *arguments = arguments_of(verb);
     if (strstr(arguments, "TRACE") != NULL)
         return EXPECT_TRACE;
+    if (strstr(arguments, "FILE") != NULL)
+        return EXPECT_FILE;
     if (strstr(arguments, "PROGRAM") != NULL)
         return EXPECT_PROGRAM;
     return verb_words(verb) != NULL ? EXPECT_WORDS : EXPECT_NOTHING;

@@ -24,6 +24,7 @@ const struct verb verbs[] = {
     {"check", "fail on findings: for continuous integration", cmd_check, &check_argp, NULL},
     {"export", "a trace for other tools: Perfetto, SQLite, flame graphs, SARIF", cmd_export, &export_argp, export_values},
     {"watch", "who waits for whom while a program hangs", cmd_watch, &watch_argp, NULL},
+    {"kernels", "what kernels touch, read from their code", cmd_kernels, &kernels_argp, kernels_values},
     {"doctor", "is everything in place on this machine?", cmd_doctor, &doctor_argp, NULL},
     {"help", "what a verb does, and all of this as a man page", cmd_help, &help_argp, NULL},
     {"completion", "a script for bash, zsh or fish", cmd_completion, &completion_argp, NULL},

@@ -28,9 +28,10 @@ extern const struct argp main_argp;
 
 const struct verb *verb_find(const char *name); /* NULL: no such verb */
 
-extern const struct argp probe_argp, run_argp, report_argp, diff_argp, check_argp, export_argp, watch_argp, doctor_argp,
-    help_argp, completion_argp;
-extern const struct verb_values probe_values[], run_values[], report_values[], diff_values[], export_values[];
+extern const struct argp probe_argp, run_argp, report_argp, diff_argp, check_argp, export_argp, watch_argp, kernels_argp,
+    doctor_argp, help_argp, completion_argp;
+extern const struct verb_values probe_values[], run_values[], report_values[], diff_values[], export_values[],
+    kernels_values[];
 
 /* The man page, and a completion script. */
 void man_write(FILE *out);

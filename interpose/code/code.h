@@ -18,8 +18,10 @@
  * UNKNOWN: the kernel may touch anything; `why` says why. The lists are still filled in as far as they go, for people. */
 enum code_verdict { CODE_DIRECT, CODE_INDIRECT, CODE_UNKNOWN };
 
-/* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. */
-enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4 };
+/* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. CODE_FAR: more is added to the
+ * pointer than 32 bits and constants, so a small number in its place may lead to memory, too. Without it the address lies
+ * at most 4 GiB behind what the parameter is. */
+enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4, CODE_FAR = 8 };
 
 /* What an address may begin with. */
 enum code_kind {
@@ -130,6 +132,14 @@ int code_kernels(const struct code_image *image, int (*each)(void *data, const c
  * could be read. Images that were unpacked are gone when `each` returns. size SIZE_MAX: the driver has taken it, so its own
  * headers say how large it is. */
 int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
+                int (*each)(void *data, const struct code_image *image), void *data);
+
+/* The images of those bytes that the driver may take for devices of these kinds (90: sm_90), at most CODE_DEVICES: the
+ * machine code that fits best, the PTX that fits best where none fits or, with `jit` (CUDA_FORCE_PTX_JIT), anyway. An image
+ * is given once; where several are as good (sm_90 and sm_90a), each of them. A bare image is what there is. Other than that
+ * as code_images: 0 without a call: there is none for these devices. */
+enum { CODE_DEVICES = 16 };
+int code_choose(const void *bytes, size_t size, const uint32_t *devices, unsigned count, int jit,
                 int (*each)(void *data, const struct code_image *image), void *data);
 
 /* Words for people: "indirect"; "an instruction that is not known". */

@@ -103,6 +103,7 @@ struct form {
     uint32_t *target; /* of SWITCH */
     uint32_t target_count, target_room;
     uint32_t registers;       /* how many numbers there are */
+    uint32_t stack_register;  /* that a call leaves as it was; 0: none */
     struct code_facts *facts; /* parameters, variables, flags and instructions are the front end's to fill in */
 };
 

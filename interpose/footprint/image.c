@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "interpose/base/memory.h"
-#include "interpose/footprint/unpack.h"
+#include "interpose/code/unpack.h"
 
 enum { EM_OF_CUDA = 190, FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
 

@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 extern "C" {
-#include "interpose/footprint/unpack.h"
+#include "interpose/code/unpack.h"
 }
 
 #include "tests/footprint/at_end.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 
 extern "C" {
-#include "interpose/footprint/entropy.h"
+#include "interpose/code/entropy.h"
 }
 
 namespace

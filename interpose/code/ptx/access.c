@@ -4,7 +4,7 @@
  */
 #include "interpose/code/ptx/ptx.h"
 
-struct access access_of(const struct instruction *in)
+struct access ptx_access_of(const struct instruction *in)
 {
     for (uint32_t i = 1; i < in->parts; i++) {
         struct span part = in->part[i];

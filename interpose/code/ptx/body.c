@@ -15,7 +15,8 @@ static void split_name(struct instruction *in, struct span word)
         struct span part = {at, (uint32_t)((dot ? dot : end) - at)};
         if (part.size) {
             struct span with_dot = {at - 1, part.size + 1};
-            if (in->parts && type_of(with_dot, &in->type[in->types]) && in->types + 1 < sizeof in->type / sizeof *in->type)
+            if (in->parts && ptx_type_of(with_dot, &in->type[in->types]) &&
+                in->types + 1 < sizeof in->type / sizeof *in->type)
                 in->types++;
             in->part[in->parts++] = part;
         }
@@ -84,7 +85,7 @@ static void read_directive(struct ptx *ptx)
     }
     lexer_next(lexer);
     if (is_declaration(word)) {
-        declare(ptx, word, DECLARE_BODY);
+        ptx_declare(ptx, word, DECLARE_BODY);
     } else if (span_is(word, ".branchtargets") && ptx->text) {
         labels_targets(ptx, ptx->text);
     } else if (span_is(word, ".section")) {
@@ -212,9 +213,9 @@ void body_read(struct ptx *ptx, struct function *function)
     function->step = ptx->form->steps;
     ptx->symbols.scope++;
     if (function->is_wanted) {
-        declare_parameters(ptx, function);
+        ptx_declare_parameters(ptx, function);
     } else {
-        declare_signature(ptx, function);
+        ptx_declare_signature(ptx, function);
         add_formals(ptx, &function->results, 1);
         add_formals(ptx, &function->parameters, 0);
     }
@@ -225,6 +226,6 @@ void body_read(struct ptx *ptx, struct function *function)
     read_statements(ptx);
     lower_return(ptx, &(struct instruction){.line = ptx->lexer.line});
     labels_leave(ptx);
-    places_resolve(ptx);
+    ptx_places_resolve(ptx);
     symbols_leave(&ptx->symbols);
 }

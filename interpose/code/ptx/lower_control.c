@@ -11,7 +11,7 @@ void lower_branch(struct ptx *ptx, const struct instruction *in)
     const struct argument *to = &in->argument[0];
     if (in->count != 1 || to->kind != ARGUMENT_NAME)
         return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_STEP, step, to->name, in->line);
 }
@@ -22,14 +22,14 @@ void lower_branch_table(struct ptx *ptx, const struct instruction *in)
     const struct argument *to = &in->argument[1];
     if (in->count != 2 || to->kind != ARGUMENT_NAME)
         return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_SWITCH, step, to->name, in->line);
 }
 
 void lower_exit(struct ptx *ptx, const struct instruction *in)
 {
-    emit(ptx, in, (struct step){.kind = STEP_EXIT, .result = NO_REGISTER});
+    ptx_emit(ptx, in, (struct step){.kind = STEP_EXIT, .result = NO_REGISTER});
 }
 
 void lower_return(struct ptx *ptx, const struct instruction *in)
@@ -41,7 +41,7 @@ void lower_return(struct ptx *ptx, const struct instruction *in)
         if (result->kind == SYMBOL_PASSED)
             emit_words(ptx, in, result->number, result->own, (uint32_t)(result->size + 3) / 4);
     }
-    emit(ptx, in, (struct step){.kind = kernel ? STEP_EXIT : STEP_RETURN, .result = NO_REGISTER});
+    ptx_emit(ptx, in, (struct step){.kind = kernel ? STEP_EXIT : STEP_RETURN, .result = NO_REGISTER});
 }
 
 /* call (results), name, (parameters); both lists may be missing. */
@@ -131,12 +131,12 @@ static void set_results(struct ptx *ptx, const struct instruction *in, const str
             continue;
         emit_result(ptx, in, &results->items[i], &result);
         for (uint32_t done = 0; done < words; done += STEP_WORDS)
-            emit(ptx, in,
-                 (struct step){.kind = (uint8_t)kind,
-                               .result = (uint16_t)(to.number + done),
-                               .words = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS),
-                               .sources = kind == STEP_MOVE,
-                               .source = {value}});
+            ptx_emit(ptx, in,
+                     (struct step){.kind = (uint8_t)kind,
+                                   .result = (uint16_t)(to.number + done),
+                                   .words = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS),
+                                   .sources = kind == STEP_MOVE,
+                                   .source = {value}});
     }
 }
 
@@ -186,11 +186,11 @@ static void call_inside(struct ptx *ptx, const struct instruction *in, const str
                         struct function *function)
 {
     struct call_edge *edge = arena_get(ptx->arena, sizeof *edge);
-    declare_signature(ptx, function);
+    ptx_declare_signature(ptx, function);
     read_later(ptx, function);
     circles_keep(ptx, in, function, 0);
     hand_over(ptx, in, call->parameters, &function->parameters, 0);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_CALL, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_CALL, .result = NO_REGISTER});
     if (!edge || step == UINT32_MAX)
         return form_unknown(ptx->form, CODE_WHY_MEMORY, in->line, NULL);
     *edge = (struct call_edge){ptx->calls, ptx->function, function, step};

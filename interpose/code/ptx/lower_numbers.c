@@ -40,7 +40,7 @@ void lower_sum(struct ptx *ptx, const struct instruction *in)
     }
     emit_plain(ptx, in, step, 2);
     if (!step.source[1].negated)
-        places_note(ptx, in, &in->argument[0]);
+        ptx_places_note(ptx, in, &in->argument[0]);
 }
 
 void lower_negate(struct ptx *ptx, const struct instruction *in)

@@ -17,7 +17,7 @@ struct type {
 };
 
 /* types.c: 0: that word, with its dot, is no type. */
-int type_of(struct span word, struct type *type);
+int ptx_type_of(struct span word, struct type *type);
 
 /* Registers of a function that may be written again before they are read, where it calls itself: circles.c. */
 struct kept {
@@ -151,11 +151,11 @@ int module_scan(struct ptx *ptx);
 
 /* declare.c: after the word of a space (".reg" or ".global"). */
 enum declare_where { DECLARE_MODULE, DECLARE_BODY, DECLARE_FORMAL };
-struct symbol *declare(struct ptx *ptx, struct span space, enum declare_where where);
+struct symbol *ptx_declare(struct ptx *ptx, struct span space, enum declare_where where);
 /* Those of a function's results and parameters, once. */
-void declare_signature(struct ptx *ptx, struct function *function);
+void ptx_declare_signature(struct ptx *ptx, struct function *function);
 /* The kernel's parameters, as the facts have them. */
-void declare_parameters(struct ptx *ptx, struct function *function);
+void ptx_declare_parameters(struct ptx *ptx, struct function *function);
 
 /* body.c: the function's steps. */
 void body_read(struct ptx *ptx, struct function *function);
@@ -170,14 +170,14 @@ void labels_targets(struct ptx *ptx, struct symbol *label);
 void labels_leave(struct ptx *ptx);
 
 /* places.c: registers that have the address of a parameter. */
-void places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result);
-void places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes);
-void places_resolve(struct ptx *ptx);
+void ptx_places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result);
+void ptx_places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes);
+void ptx_places_resolve(struct ptx *ptx);
 /* The operand for so many bytes of a parameter or of what is passed; 0: it lies outside. */
-int places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand);
+int ptx_places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand);
 
 /* emit.c: what the lowering of instructions is made of. */
-uint32_t emit(struct ptx *ptx, const struct instruction *in, struct step step);
+uint32_t ptx_emit(struct ptx *ptx, const struct instruction *in, struct step step);
 /* The argument is written: its words. 0: it is no register. */
 struct result {
     uint16_t number;
@@ -208,7 +208,7 @@ struct access {
     enum access_space where;
     uint8_t space; /* enum space */
 };
-struct access access_of(const struct instruction *in);
+struct access ptx_access_of(const struct instruction *in);
 /* Fills in the address of a step; 0: it can't be one. `more` bytes are added to it. */
 int access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
                    struct step *step);

@@ -34,7 +34,7 @@ static struct function *wanted(struct ptx *ptx, const char *kernel)
 static struct ptx *read_once(const struct code_image *image, const char *kernel, struct form *form, struct circles *circles)
 {
     struct ptx *ptx = arena_get(form->arena, sizeof *ptx);
-    int memory = ptx && symbols_begin(&ptx->symbols, form->arena);
+    int memory = ptx && ptx_symbols_begin(&ptx->symbols, form->arena);
     if (memory) {
         ptx->form = form;
         ptx->arena = form->arena;

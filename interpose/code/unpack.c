@@ -2,7 +2,7 @@
  *
  * LZ4 blocks. Called for compressed images, once a module. Never writes outside `to` and never reads outside `packed`.
  */
-#include "interpose/footprint/unpack.h"
+#include "interpose/code/unpack.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * FSE and Huffman decoding. Called by the Zstandard decoder. Whatever the bytes are, nothing outside them is read and no
  * table is left half made and used.
  */
-#include "interpose/footprint/entropy.h"
+#include "interpose/code/entropy.h"
 
 #include <string.h>
 

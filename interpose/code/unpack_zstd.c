@@ -3,12 +3,12 @@
  * Zstandard (RFC 8878) without dictionaries, into a buffer that holds all of it. Called for compressed images, once a
  * module. Never writes outside `to`, never reads outside `packed`. Checksums are not looked at.
  */
-#include "interpose/footprint/unpack.h"
+#include "interpose/code/unpack.h"
 
 #include <string.h>
 
 #include "interpose/base/memory.h"
-#include "interpose/footprint/entropy.h"
+#include "interpose/code/entropy.h"
 
 enum { BLOCK_MOST = 128 << 10, FRAME_MAGIC = (int)0xfd2fb528 };
 enum { LITERAL_LENGTH, OFFSET, MATCH_LENGTH };
