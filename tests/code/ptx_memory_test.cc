@@ -99,7 +99,7 @@ TEST(PtxMemory, Stores)
                                                                 "move r4:1 = r0:1\n"
                                                                 "store:2 shared w [r1:1] = r3:2\n"},
         {"st.global.v2.f32 [%rd1], {%f1, 0f00000000};", "move r3:1 = r2:1\n"
-                                                        "move r4:1 = other\n"
+                                                        "move r4:1 = 0\n"
                                                         "store:2 global w [r0:2] = r3:2\n"},
         {"st.global.v4.b16 [%rd1], {%rs1, %rs2, %rs3, %rs4};", "mix r6:1 = r2:1 + r3:1\n"
                                                                "mix r7:1 = r4:1 + r5:1\n"

@@ -81,6 +81,16 @@ TEST(Ptx, Bits)
         {"shl.b64 %rd1, %rd2, %r3;", "mix r0:2 = r2:2 + r4:1\n"},
         {"shf.l.wrap.b32 %r1, %r2, %r3, 8;", "mix r0:1 = r1:1 + r2:1 + 8\n"},
         {"bfi.b64 %rd1, %rd2, %rd3, 8, 8;", "mix r0:2 = r2:2 + r4:2 + 8 + 8\n"},
+        {"bfi.b64 %rd1, %rd1, %rd3, 32, 32;", "move r1:1 = r0:1\n"
+                                              "move r0:1 = r2:1\n"},
+        {"bfi.b64 %rd1, %rd2, %rd3, 0, 32;", "move r1:1 = r5:1\n"
+                                             "move r0:1 = r2:1\n"},
+        {"bfi.b32 %r1, %r2, %r3, 0, 32;", "mix r0:1 = r1:1 + r2:1 + 0 + 32\n"},
+        {"bfe.u64 %rd1, %rd2, 32, 32;", "move r0:1 = r3:1\n"
+                                        "move r1:1 = 0\n"},
+        {"bfe.s64 %rd1, %rd2, 0, 32;", "move r0:1 = r2:1\n"
+                                       "mix r1:1 = r0:1\n"},
+        {"bfe.u64 %rd1, %rd2, 31, 32;", "mix r0:2 = r2:2 + 31 + 32\n"},
         {"bfe.u32 %r1, %r2, 3, 4;", "mix r0:1 = r1:1 + 3 + 4\n"},
         {"popc.b64 %r1, %rd2;", "mix r0:1 = r1:2\n"},
         {"prmt.b32 %r1, %r2, %r3, 0x3210;", "move r0:1 = r1:1\n"},
@@ -110,7 +120,7 @@ TEST(Ptx, Moves)
     check({
         {"mov.u32 %r1, %tid.x;", "move r0:1 = other\n"},
         {"mov.u64 %rd1, %globaltimer;", "move r0:2 = other\n"},
-        {"mov.f32 %f1, 0f3F800000;", "move r0:1 = other\n"},
+        {"mov.f32 %f1, 0f3F800000;", "move r0:1 = 1065353216\n"},
         {"mov.f64 %d1, -1.5e+3;", "move r0:2 = other\n"},
         {"mov.b64 %rd1, {%r2, %r3};", "move r0:1 = r2:1\n"
                                       "move r1:1 = r3:1\n"},

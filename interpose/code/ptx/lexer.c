@@ -102,11 +102,7 @@ static void read_number(struct lexer *lexer, const char *at, const char *end)
     lexer->number = 0;
     if (*at == '0' && end - at > 1) {
         char sign = at[1] | 0x20;
-        if (sign == 'f' || sign == 'd') {
-            lexer->kind = LEXEME_REAL;
-            return;
-        }
-        base = sign == 'x' ? 16 : sign == 'b' ? 2 : 8;
+        base = sign == 'x' || sign == 'f' || sign == 'd' ? 16 : sign == 'b' ? 2 : 8; /* 0f3F800000: a number's bits */
         at += base == 8 ? 1 : 2;
     }
     for (; at < end && digit_value(*at) < base; at++)
