@@ -123,8 +123,38 @@ TEST(PtxModule, DebugText)
         "move r0:1 = 1\n");
 }
 
+/* Lines are counted in what is passed over, and braces in strings are none. */
+TEST(PtxModule, PassedOver)
+{
+    EXPECT_EQ(ptx_steps(".section .debug_str {\n/* }\n */\n.b8 1 }\nfrob;"), "unknown 4 12 frob\n");
+    EXPECT_EQ(kernels(std::string(ptx_head) +
+                      ".entry a() { .pragma \"a text that is long enough } for it\"; ret; }\n.entry b() { ret; }"),
+              (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(PtxModule, SizesOfVariables)
+{
+    PtxForm form(ptx_kernel("mov.u64 %rd1, large; mov.u64 %rd1, larger;",
+                            ".global .b8 large[4294967296][3]; .global .b8 larger[4294967297][4294967297];"),
+                 "k");
+    ASSERT_EQ(form.facts->variables, 2);
+    EXPECT_EQ(form.facts->variable[0].size, 12884901888u);
+    EXPECT_EQ(form.facts->variable[1].size, 0u);
+}
+
+TEST(PtxModule, NamesOfRegisters)
+{
+    EXPECT_EQ(ptx_steps(".reg .b32 %a<20>, %a1<3>, b;\nmov.u32 %a13, %a12;\nmov.u32 b, %a1;\nmov.u32 %a2, %a0;"),
+              "move r0:1 = r1:1\nmove r2:1 = r3:1\nmove r4:1 = r5:1\n");
+    for (const char *name : {"%r32", "%r01", "%r", "%r1x", "%rr1", "%r4294967297", "%tid1"})
+        EXPECT_EQ(ptx_steps("mov.u32 %r1, " + std::string(name) + ";").substr(0, 9),
+                  name[1] == 't' ? "move r0:1" : "unknown 4")
+            << name;
+}
+
 TEST(PtxLabels, Scopes)
 {
+    EXPECT_EQ(ptx_steps("L: exit;\n{ { bra L; } exit; L: }"), "exit\nbranch 3\nexit\n");
     EXPECT_EQ(ptx_steps("bra END;\nL: { L: @%p1 bra L; bra END; }\n{ bra L; L: }\nbra L;\n{ { bra OUT; } OUT: }\nEND:"),
               "branch 6\n@p1 branch 1\nbranch 6\nbranch 4\nbranch 1\nbranch 6\n");
     EXPECT_EQ(ptx_steps("T: .branchtargets A, B, A;\n@%p1 brx.idx %r1, T;\nA: exit;\nB: trap;"),
@@ -216,6 +246,16 @@ TEST(PtxCalls, Circles)
     EXPECT_EQ(form.form.registers, 20u);
     EXPECT_EQ(form.form.step[4].function, 1u);
     EXPECT_EQ(form.form.step[3].function, 0u);
+}
+
+/* A function that is called from a circle is in none. */
+TEST(PtxCalls, BesideACircle)
+{
+    EXPECT_EQ(steps(".func f(); .func g() { .reg .b32 %x; mov.u32 %x, 1; mov.u32 %x, 2; }\n"
+                    ".func f() { .reg .b32 %x; mov.u32 %x, 1; mov.u32 %x, 2; call g; call f; }\n.entry k() { call f; }\n"),
+              "call 2\nexit\n"
+              "move r0:1 = 1\nmove r0:1 = 2\ncall 9\nmove r2:1 = r0:1\ncall 2\nmove r0:1 = r2:1\nreturn\n"
+              "move r1:1 = 1\nmove r1:1 = 2\nreturn\n");
 }
 
 TEST(PtxCalls, OfTheDriver)

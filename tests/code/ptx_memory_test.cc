@@ -81,6 +81,14 @@ TEST(PtxMemory, Parameters)
         {"mov.b64 %rd1, c; ld.param.u32 %r1, [%rd1]; add.s64 %rd1, %rd1, 4;", "move r0:2 = &param+24\n"
                                                                               "load r2:1 generic r [r0:2]\n"
                                                                               "sum r0:2 = r0:2 + 4\n"},
+        {"mov.b64 %rd1, c; ld.param.u32 %r1, [%rd1]; ld.global.u64 %rd1, [%rd2];", "move r0:2 = &param+24\n"
+                                                                                   "load r2:1 generic r [r0:2]\n"
+                                                                                   "load r0:2 global r [r3:2]\n"},
+        {"mov.b64 %rd1, c+4; add.s64 %rd2, %rd1, 4; add.s64 %rd3, 4, %rd2; ld.param.u32 %r1, [%rd3+-4];",
+         "move r0:2 = &param+28\n"
+         "sum r2:2 = r0:2 + 4\n"
+         "sum r4:2 = 4 + r2:2\n"
+         "move r6:1 = param[32]:1\n"},
         {"mov.b64 %rd1, c; cvta.param.u64 %rd2, %rd1; ld.u32 %r1, [%rd2+4];", "move r0:2 = &param+24\n"
                                                                               "move r2:2 = r0:2\n"
                                                                               "load r4:1 generic r [r2:2 + 4:2]\n"},
@@ -203,6 +211,7 @@ TEST(PtxMemory, Matrices)
 TEST(PtxMemory, Unknown)
 {
     check({
+        {"shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1;", "unknown 4 8 shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1; } \n"},
         {"frobnicate.u32 %r1, %r2;", "unknown 4 8 frobnicate.u32 %r1, %r2\n"},
         {"ld.global.u32 %r1, [%r2];", "unknown 5 8 ld.global.u32 %r1, [%r2]\n"},
         {"ld.global.u32 %r1, [nowhere];", "unknown 4 8 ld.global.u32 %r1, [nowhere]\n"},

@@ -50,7 +50,7 @@ static void read_dimensions(struct ptx *ptx, struct declared *declared)
     while (lexer_take(lexer, '[')) {
         uint64_t count = lexer->kind == LEXEME_NUMBER ? lexer->number : 0;
         declared->is_array = 1;
-        if (count && declared->size > UINT32_MAX / count)
+        if (count && declared->size > INT64_MAX / count)
             declared->size = count = 0;
         declared->size *= count;
         while (lexer->kind != LEXEME_END && !lexer_is(lexer, ']') && !lexer_is(lexer, ';'))
