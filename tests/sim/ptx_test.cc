@@ -558,11 +558,11 @@ TEST_F(Ptx, AKernelSeesWhatTheHostWrites)
                               ";\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\nst.global.u32 [%rd20], %r1;");
         void *parameters[] = {&out_, &flag};
         uint64_t used = Now(CLOCK_PROCESS_CPUTIME_ID);
-        ASSERT_EQ(CUDA_SUCCESS, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
-        struct timespec nap = {0, 30000000};
+        ASSERT_EQ(CUDA_SUCCESS, cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 0, nullptr, parameters, nullptr));
+        struct timespec nap = {0, 100000000};
         nanosleep(&nap, nullptr);
         EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr)) << load;
-        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 20000000u) << load;
+        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 60000000u) << load;
         __atomic_store_n(flag, 5, __ATOMIC_RELEASE);
         EXPECT_EQ(5u, Out(1)[0]);
         EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(flag));
