@@ -110,6 +110,7 @@ struct array_object {
 
 enum object_kind { OBJECT_TEXTURE = 1, OBJECT_SURFACE };
 
-void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* unlocked; NULL: not such an object */
+/* Unlocked; false: not such an object. array: the handle of the array that it is of, or 0. */
+bool object_memory(uint64_t handle, enum object_kind kind, uint64_t *address, size_t *bytes, uint64_t *array);
 
 #endif
