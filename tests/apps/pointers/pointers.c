@@ -2,7 +2,7 @@
 //
 // pointers [--lanes] [--spin-ns N] [--repeat N] [--list] [ROW...]: kernels that get at memory in every way that their
 // parameters do not plainly name. One thread has a slow operation on the memory, a second one, told by an atomic, one that
-// must come after it in legacy's order (pointers.h has the three schemes). Prints `row: right`, `row: WRONG` with the
+// must come after it in legacy's order (pointers.h has the schemes). Prints `row: right`, `row: WRONG` with the
 // schemes, or `row: not here` with the reason, and `(a known limit)` behind rows that need not be right. --lanes: one
 // thread does both, for policies that spread one thread's work. --spin-ns (20000000): how long the first operation takes.
 // --list prints the rows' names and runs nothing. Run by scripts/gpu and the test beside it.
@@ -25,7 +25,7 @@ struct options {
     const char *rows[MOST_CHOSEN];
 };
 
-static const char *const scheme_names[SCHEMES] = {"write", "read", "keep"};
+static const char *const scheme_names[SCHEMES] = {"write", "read", "late", "keep"};
 
 static const char *row_at_work; // NULL: none; by atomics
 static unsigned case_number;

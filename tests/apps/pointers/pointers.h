@@ -3,7 +3,7 @@
  * What the files of `pointers` share. A *way* is how a kernel gets at memory that its parameters do not plainly name, as
  * PTX text; a *row* is a way and how the pointers come to where the kernel finds them. A *scene* is what one row runs with,
  * made anew each time. Ordinary CUDA programs: nothing here knows of libptds. Ways are in ways_*.c, rows in rows_*.c, the
- * three schemes of a case in scheme.c, the runner in pointers.c.
+ * schemes of a case in scheme.c, the runner in pointers.c.
  */
 #ifndef APPS_POINTERS_POINTERS_H
 #define APPS_POINTERS_POINTERS_H
@@ -19,9 +19,14 @@ enum { FEW = 64, MANY = 16384, ENTRY = 37, ENTRY_OF_MANY = 10001, HIDDEN_BYTES =
  * the second one is another thread's:
  *   WRITE: the row's kernel writes, then a plain copy reads
  *   READ: a plain kernel writes, then the row's kernel reads
+ *   LATE: the same, and the second thread brings the pointers
  *   KEEP: the row's kernel reads, then a plain operation writes */
-enum scheme { WRITE, READ, KEEP, SCHEMES };
-enum { ALL_SCHEMES = 0, ONLY_WRITE = 1 << WRITE, ONLY_READ = 1 << READ, ONLY_KEEP = 1 << KEEP };
+enum scheme { WRITE, READ, LATE, KEEP, SCHEMES };
+enum { ALL_SCHEMES = 0, NOT_LATE = 1 << WRITE | 1 << READ | 1 << KEEP, NOT_WRITE = 1 << READ | 1 << LATE | 1 << KEEP };
+static inline int way_reads_second(enum scheme scheme)
+{
+    return scheme == READ || scheme == LATE;
+}
 
 struct scene;
 
@@ -56,7 +61,7 @@ struct row {
     const char *name;
     const struct way *way;
     void (*make)(struct scene *s);  /* before all else, in the main thread; it waits for what it starts */
-    void (*bring)(struct scene *s); /* the first thread, before the first operation: puts the pointers into place */
+    void (*bring)(struct scene *s); /* puts the pointers into place; the first thread, before the first operation */
     void (*launch)(struct scene *s, CUfunction function, void **arguments); /* NULL: cuLaunchKernel */
     void (*launched)(struct scene *s);           /* after the way's kernel was launched, the same thread */
     void (*write)(struct scene *s, uint64_t ns); /* the plain operations; NULL: those of scheme.c */

@@ -149,6 +149,7 @@ static void take_again(struct scene *s, CUdeviceptr before)
         s->no = "the address was not given again";
     s->more[0] = s->target = again;
     CU(cuMemsetD32Async(again, OLD, WORDS, NULL));
+    CU(cuStreamSynchronize(NULL)); // or to wait for this would be to wait for the kernel
 }
 
 static void freed_after(struct scene *s)
@@ -179,6 +180,7 @@ static void freed_in_pool(struct scene *s)
         s->no = "the address was not given again";
     s->target = again;
     CU(cuMemsetD32Async(again, OLD, WORDS, NULL));
+    CU(cuStreamSynchronize(NULL));
 }
 
 static void end_pool(struct scene *s)
@@ -272,9 +274,9 @@ const struct row rows_memory[] = {
     {ROW("table-in-managed", way_table, in_managed, others_written)},
     {ROW("table-in-mapped-range", way_table, table_mapped, bring), .end = unmap},
     {ROW("target-in-mapped-range", way_table, target_mapped, bring), .end = unmap},
-    {ROW("target-freed", way_table, few, freed_after)},
-    {ROW("target-freed-before", way_table, few, freed_before)},
-    {ROW("target-freed-in-pool", way_table, few, freed_in_pool), .end = end_pool},
+    {ROW("target-freed", way_table, few, freed_after), .schemes = NOT_LATE},
+    {ROW("target-freed-before", way_table, few, freed_before), .schemes = NOT_LATE},
+    {ROW("target-freed-in-pool", way_table, few, freed_in_pool), .end = end_pool, .schemes = NOT_LATE},
     {ROW("target-is-variable", way_table, target_is_variable, bring)},
     {ROW("tables", way_tables, two_tables, bring_two)},
     {ROW("tables-second-device-copy", way_tables, two_tables, bring_two_second_later)},

@@ -30,6 +30,15 @@ static void decoys(struct scene *s)
     CU(cuMemcpyHtoD(pointer(s), s->pageable, FEW * 8));
 }
 
+// The table of functions is filled in by a kernel.
+static void functions(struct scene *s)
+{
+    CUfunction set;
+    decoy(s);
+    CU(cuModuleGetFunction(&set, s->module, "set_functions"));
+    can(s, cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), "the driver does not run the kernel");
+}
+
 static void own_words(struct scene *s)
 {
     s->target = variable(s->module, "own_words");
@@ -127,6 +136,6 @@ const struct row rows_variable[] = {
     ROW("no-parameters", way_no_parameters, decoy, copied),
     ROW("no-parameters-own-kernel", way_no_parameters, decoy, own_kernel),
     ROW("no-parameters-own-words", way_own_words, own_words, NULL),
-    ROW("function-pointer", way_function, decoy, copied),
+    ROW("function-pointer", way_function, functions, copied),
     {.name = NULL},
 };

@@ -107,7 +107,7 @@ static void load_plain(struct scene *s)
 // A kernel without parameters: how long, what or where to, how much.
 static void set_settings(struct scene *s)
 {
-    uint64_t settings[3] = {s->scheme == READ ? 0 : s->ns, s->scheme == WRITE ? NEW : s->seen, WORDS};
+    uint64_t settings[3] = {way_reads_second(s->scheme) ? 0 : s->ns, s->scheme == WRITE ? NEW : s->seen, WORDS};
     CU(cuMemcpyHtoD(variable(s->module, "settings"), settings, sizeof settings));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three schemes of a case (pointers.h), each an operation of one thread that is slow and one of another that must come
+// The schemes of a case (pointers.h), each an operation of one thread that is slow and one of another that must come
 // after it. All is default-stream work, and the first thread's calls have returned before the second one begins, so legacy
 // order says what it sees. Called by pointers.c. Must never wait for the first operation before the second one is issued.
 
@@ -41,7 +41,7 @@ CUfunction arguments_of(struct scene *s, struct arguments *arguments)
     if (s->row->way->no_parameters)
         return function;
     s->row->way->pass(s, arguments);
-    pass_64(arguments, s->scheme == READ ? 0 : s->ns);
+    pass_64(arguments, way_reads_second(s->scheme) ? 0 : s->ns);
     if (s->scheme == WRITE)
         pass_32(arguments, NEW);
     else
@@ -63,13 +63,23 @@ static void launch_way(struct scene *s)
         s->row->launched(s);
 }
 
-static void first(struct scene *s)
+static void bring(struct scene *s)
 {
     if (s->row->bring)
         s->row->bring(s);
+}
+
+// READ: what brought the pointers is done before the slow operation begins, so that to wait for the one is not to wait for
+// the other.
+static void first(struct scene *s)
+{
+    if (s->scheme != LATE)
+        bring(s);
     if (s->no)
         return;
     if (s->scheme == READ)
+        CU(cuStreamSynchronize(NULL));
+    if (way_reads_second(s->scheme))
         write_plainly(s, s->ns);
     else
         launch_way(s);
@@ -77,14 +87,16 @@ static void first(struct scene *s)
 
 static void second(struct scene *s)
 {
+    if (s->scheme == LATE && !s->no)
+        bring(s);
     if (s->no)
         return;
     if (s->scheme == WRITE)
         read_plainly(s);
-    else if (s->scheme == READ)
-        launch_way(s);
-    else
+    else if (s->scheme == KEEP)
         write_plainly(s, 0);
+    else
+        launch_way(s);
     CU(cuStreamSynchronize(NULL));
     CU(cuMemcpyDtoH(s->words, s->seen, BYTES));
 }

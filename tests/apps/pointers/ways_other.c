@@ -18,7 +18,10 @@ const struct way way_function = {
                "ld.global.u64 %rd1, [other];\nst.param.b64 [result], %rd1;\nret;\n}\n"
                ".func (.param .b64 result) by_pointer()\n{\n.reg .b64 %rd<2>;\n"
                "ld.global.u64 %rd1, [pointer];\nst.param.b64 [result], %rd1;\nret;\n}\n"
-               ".visible .global .align 8 .u64 functions[2] = {by_other, by_pointer};\n",
+               ".visible .global .align 8 .u64 functions[2];\n"
+               ".visible .entry set_functions()\n{\n.reg .b64 %rd<4>;\n"
+               "mov.u64 %rd1, by_other;\nmov.u64 %rd2, by_pointer;\n"
+               "st.global.u64 [functions], %rd1;\nst.global.u64 [functions+8], %rd2;\nret;\n}\n",
     .parameters = ".param .u32 which, ",
     .code = "ld.param.u32 %r1, [which];\nmul.wide.u32 %rd2, %r1, 8;\nmov.u64 %rd3, functions;\nadd.u64 %rd2, %rd3, %rd2;\n"
             "ld.global.u64 %rd2, [%rd2];\n"

@@ -211,7 +211,7 @@ static void draw_step(struct program *p, struct step *step)
 {
     unsigned which = any(p, 32);
     memset(step, 0, sizeof *step);
-    step->seat = (uint8_t)any(p, 2);
+    step->seat = (uint8_t)any(p, SEATS);
     step->value = any(p, 1000);
     step->buffer = (uint8_t)any(p, BUFFERS);
     step->from = (uint8_t)any(p, BUFFERS);
@@ -248,7 +248,7 @@ static void draw_last(struct program *p, unsigned spin)
 {
     struct step *step = &p->step[p->step_count++];
     memset(step, 0, sizeof *step);
-    step->seat = (uint8_t)any(p, 2);
+    step->seat = (uint8_t)any(p, SEATS);
     step->value = any(p, 1000);
     draw_kernel(p, step);
     step->spin = (uint8_t)spin;

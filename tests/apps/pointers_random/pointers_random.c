@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pointers_random [--seed N] [--count N] [--steps N] [--spin-ns N] [--lanes] [--without NAME,...] [--print]: random
-// programs whose kernels chase pointers, and whose pointers arrive, in every way there is. Two threads take turns by one
-// atomic word, so that legacy order determines all bytes; what is left in memory is compared with what the steps do one
-// after the other. Prints `seed N: right`, or the first difference. --lanes: one thread does all. --spin-ns (200000): how
-// long kernels take at most, four times that before the last one. --without leaves ways out by name. --print prints the
-// programs and runs nothing. Run by scripts/gpu and the test beside tests/apps/pointers.
+// pointers_random [--seed N] [--count N] [--steps N] [--spin-ns N] [--threads N] [--lanes] [--without NAME,...] [--print]:
+// random programs whose kernels chase pointers, and whose pointers arrive, in every way there is. Threads (2 to 4, by the
+// seed) take turns by one atomic word, so that legacy order determines all bytes; what is left in memory is compared with
+// what the steps do one after the other. Prints `seed N: right`, or the first difference. --lanes: one thread does all.
+// --spin-ns (200000): how long kernels take at most, four times that before the last one. --without leaves ways out by
+// name. --print prints the programs and runs nothing. Run by scripts/gpu and the test beside tests/apps/pointers.
 
 #include <sched.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 enum { STEPS = 16, SPIN_NS = 200000, HANG_MS = 30000, LOOK_MS = 100 };
 
 struct options {
-    unsigned seed, count, steps, print;
+    unsigned seed, count, steps, threads, print; // threads 0: by the seed
 };
 
 static struct program program;
@@ -40,20 +40,20 @@ static void *watch(void *unused)
     return NULL;
 }
 
-// The thread whose turn it is not waits. The one that did not make the last step looks at the result.
+// The thread whose turn it is not waits. Not the one that makes the last step looks at the result.
 static void take_turns(unsigned index, void *unused)
 {
     const struct program *p = world.program;
     (void)unused;
     for (unsigned i = 0; i < p->step_count; i++) {
-        if (world.threads > 1 && p->step[i].seat != index)
+        if (p->step[i].seat % world.threads != index)
             continue;
         while (atomic_load_explicit(&world.turn, memory_order_acquire) != i)
             sched_yield();
         act(i);
         atomic_store_explicit(&world.turn, i + 1, memory_order_release);
     }
-    if (world.threads > 1 && p->step[p->step_count - 1].seat == index)
+    if ((p->step[p->step_count - 1].seat + 1u) % world.threads != index)
         return;
     while (atomic_load_explicit(&world.turn, memory_order_acquire) != p->step_count)
         sched_yield();
@@ -94,10 +94,11 @@ static int places_right(const struct program *p, const char *results)
     return 1;
 }
 
-static int run(unsigned seed, unsigned steps)
+static int run(unsigned seed, const struct options *o)
 {
     static char results[RESULT_BYTES];
-    program_draw(&program, seed, steps);
+    program_draw(&program, seed, o->steps);
+    world.threads = o->threads ? o->threads : 2 + seed % (SEATS - 1);
     atomic_store(&world.seed, seed);
     world.program = &program;
     world_begin();
@@ -147,7 +148,6 @@ static uint64_t number(int argc, char **argv, int *i)
 static struct options read_options(int argc, char **argv)
 {
     struct options o = {.seed = 1, .count = 20, .steps = STEPS};
-    world.threads = 2;
     world.spin_ns = SPIN_NS;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--seed") == 0)
@@ -158,8 +158,10 @@ static struct options read_options(int argc, char **argv)
             o.steps = (unsigned)number(argc, argv, &i);
         else if (strcmp(argv[i], "--spin-ns") == 0)
             world.spin_ns = number(argc, argv, &i);
+        else if (strcmp(argv[i], "--threads") == 0)
+            o.threads = (unsigned)number(argc, argv, &i);
         else if (strcmp(argv[i], "--lanes") == 0)
-            world.threads = 1;
+            o.threads = 1;
         else if (strcmp(argv[i], "--print") == 0)
             o.print = 1;
         else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc)
@@ -169,6 +171,7 @@ static struct options read_options(int argc, char **argv)
             exit(2);
         }
     }
+    o.threads = o.threads > SEATS ? SEATS : o.threads;
     o.steps = o.steps > STEPS_MOST ? STEPS_MOST : o.steps < 2 ? 2 : o.steps;
     return o;
 }
@@ -189,7 +192,7 @@ int main(int argc, char **argv)
             program_print(stdout, &program);
             right++;
         } else {
-            right += (unsigned)run(seed, o.steps);
+            right += (unsigned)run(seed, &o);
         }
     }
     return o.print ? 0 : app_finish(right == o.count, app_digest(APP_DIGEST, &right, sizeof right), app_now_ms() - began);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A random program whose kernels chase pointers: its steps, as drawn (draw.c), with what memory has in the end (model.c).
- * The text of its kernels is made of it (text.c), and two threads that take turns carry it out (act.c, turns.c). Legacy
+ * The text of its kernels is made of it (text.c), and threads that take turns carry it out (act.c). Legacy
  * order determines every byte: all is default-stream work, and each call has returned before the next one begins. Included
  * by the files of pointers_random. Nothing here knows of libptds.
  */
@@ -19,7 +19,8 @@ enum {
     PATHS = 3,
     CELLS_MOST = 64,
     MANY_WORDS = 16384,
-    LONG_SPIN = 4
+    LONG_SPIN = 4,
+    SEATS = 4
 };
 
 /* Cells are words that have a pointer: of level 1 to a buffer, of level 2 to a cell of level 1, of level 3 to one of level
