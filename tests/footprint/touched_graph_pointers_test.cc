@@ -6,9 +6,7 @@
 #include "tests/conformance/variables.ptx.h"
 #include "tests/footprint/touched.h"
 #include "tests/kit/kernels.ptx.h"
-#include "tests/sim/sim_test_api.h"
 
-#include <dlfcn.h>
 
 namespace
 {
@@ -138,8 +136,6 @@ TEST_F(Graphs, WithVariablesThatAreFilledLater)
 {
     CUdeviceptr b = device("b"), kept;
     size_t size;
-    auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
-    define("_Z3getPjj", "pd", [](const unsigned char *) {});
     CUfunction get = kernel(".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 ptds_kept;\n"
                             ".visible .entry _Z3getPjj(.param .u64 p, .param .u32 n)\n{\n ret;\n}\n",
                             "_Z3getPjj");

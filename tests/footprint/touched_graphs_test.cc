@@ -256,7 +256,6 @@ TEST_F(Touched, GraphsThatMayHaveLeftPointers)
     CUgraphExec known, unknown;
     CUgraphNode node;
     CUcontext context;
-    runnable = false; /* the simulated driver has no such kernel */
     CU(cuCtxGetCurrent(&context));
     CU(cuGraphCreate(&graph, 0));
     memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;

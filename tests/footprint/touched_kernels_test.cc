@@ -2,7 +2,6 @@
  *
  * What kernels touch: by their parameters, their names, their modules.
  */
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +18,6 @@ extern "C" {
 #include "tests/conformance/textures.ptx.h"
 #include "tests/conformance/variables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
-#include "tests/sim/sim_test_api.h"
 
 namespace
 {
@@ -50,10 +48,7 @@ TEST_F(Touched, KernelsWhoseNamesDoNotFit)
                        {"_Z5fits3PKjPKjj", "ppd", true}, {"_Z4odd5PKjPKjPKj", "ppd", false}, {"_Z4odd6PKjPKj", "p", false},
                        {"_Z4odd7PKjj", "p", false},      {"_Z4odd8PKj", "pd", false}};
     CUdeviceptr a = device("a");
-    auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
-    ASSERT_NE(define, nullptr);
     for (const Row &row : all) {
-        define(row.name, row.signature, [](const unsigned char *) {});
         std::string text = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry " + std::string(row.name) + "(";
         for (const char *type = row.signature; *type; type++)
             text += std::string(type == row.signature ? "" : ", ") + ".param ." + (*type == 'p' ? "u64" : "u32") + " p" +
@@ -110,7 +105,6 @@ TEST_F(Touched, PointersInPackedStructures)
                        {"999p5", 1, 40},
                        {"99999999999999p2", 1, 136}};
     CUdeviceptr a = device("a");
-    runnable = false;
     for (const Row &row : all) {
         SCOPED_TRACE(row.layout);
         unsigned char bytes[256];
@@ -185,7 +179,6 @@ TEST_F(Touched, PointersInAndBesideStructures)
     auto other = structure;
     other.first = 0;
     other.second = device("e");
-    runnable = false;
     launch(function, c, structure, 7u, other, d);
     EXPECT_EQ(launch(function, c, structure, 7u, other, d), "w c w a w b w e w d");
     EXPECT_TRUE(short_way);
@@ -240,7 +233,6 @@ TEST_F(Touched, AsManyMemoriesAsThereIsRoomFor)
     std::vector<CUdeviceptr> memories;
     for (size_t i = 0; i < TOUCHED_MOST + 2; i++)
         memories.push_back(device(std::to_string(i)));
-    runnable = false;
     for (size_t different : {size_t{1}, size_t{62}, size_t{63}, size_t{64}, size_t{65}}) {
         for (size_t i = 0; i < most; i++)
             words[i] = memories[i % different];
@@ -336,7 +328,6 @@ TEST_F(Touched, PageableMemoryInStructures)
     static unsigned own[4];
     const auto address = reinterpret_cast<CUdeviceptr>(own);
     device("a");
-    runnable = false;
     watch_pageable(1);
     for (const auto &[at, size] :
          std::vector<std::pair<size_t, size_t>>{{0, 16}, {4, 12}, {8, 16}, {12, 20}, {1, 9}, {5, 21}, {2, 10}}) {

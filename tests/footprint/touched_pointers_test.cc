@@ -199,7 +199,6 @@ TEST_F(Touched, ObjectsOfAClass)
     CUdeviceptr bodies = device("bodies"), a = device("a"), b = device("b"), none = 0;
     CUfunction move = kernel(classes, "_Z4moveP4BodyPf"), read = kernel(classes, "_Z4readPK4BodyPf");
     CUfunction fill = kernel(classes, "_Z4fillPfS_");
-    runnable = false;
     EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     EXPECT_EQ(launch(move, bodies, a), "w bodies w a");
     EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "pointers to a and to itself may lie there";
@@ -238,7 +237,6 @@ TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
     CUdeviceptr bodies = device("bodies"), others = device("others"), a = device("a"), unknown = device("unknown");
     CUfunction read = kernel(classes, "_Z4readPK4BodyPf"), fill = kernel(classes, "_Z4fillPfS_");
     CUfunction allocates = kernel(allocating, "_Z4moveP4BodyPf");
-    runnable = false;
     launch(fill, unknown, a);
     EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     EXPECT_EQ(launch(read, unknown, a), "!POINTERS");
@@ -359,7 +357,6 @@ TEST_F(Touched, KernelsThatRunFromEnds)
     CU(cuMemHostRegister(own + 4096, 4096, 0));
     name("one", begin);
     name("two", begin + 4096);
-    runnable = false;
     CUfunction down = kernel(text, "_Z3runN6thrust16reverse_iteratorIPfEE");
     EXPECT_EQ(launch(down, begin + 4096), "w two w one");
     EXPECT_EQ(launch(down, begin + 4100), "w two");

@@ -58,7 +58,6 @@ TEST_F(Touched, TablesThatOthersMayHaveFilled)
     EXPECT_EQ(launch(plain, c, raw, 0u, 0u), "w c w raw w a w b");
     unknown();
     EXPECT_EQ(launch(plain, c, raw, 0u, 0u), "w c w raw w a w b") << "of plain names nothing else was ever known";
-    runnable = false;
     auto look = [&](CUdeviceptr from) { return launch(read, from, c); };
     CU(cuMemcpyHtoD(copied, pair, 16));
     EXPECT_EQ(look(copied), "r copied w c w a w b");

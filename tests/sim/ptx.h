@@ -71,8 +71,6 @@ struct ptx_formal {
     bool in_slot;
 };
 
-enum { PTX_MOST_FORMALS = 128 };
-
 /* One place that calls. */
 struct ptx_call {
     char *name; /* until it is found; NULL: by address */
@@ -170,6 +168,9 @@ struct ptx_grid {
     const struct ptx_function *entry;
     const unsigned char *parameters;
     uint64_t variables; /* the module's memory */
+    uint64_t window;    /* the device memory that was touched last, and where its bytes are */
+    size_t window_bytes;
+    char *window_at;
     const struct claim *claim;
     unsigned reported;
     struct ptx_block *blocks; /* that have begun and not ended */

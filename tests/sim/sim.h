@@ -63,7 +63,7 @@ struct fill {
 struct kernel_work {
     const struct function *function; /* the parameters are in the blob */
     unsigned int grid[3], block[3], shared;
-    CUkernel kernel; /* NULL: launched by a CUfunction */
+    CUkernel kernel;     /* NULL: launched by a CUfunction */
     struct claim *claim; /* what it may touch; held; NULL not said */
 };
 
@@ -349,7 +349,7 @@ CUresult module_variable(const struct module *m, const char *name, CUdeviceptr *
 bool function_runs(const struct function *f); /* no: the interpreter does not know all of its code */
 void variables_place(struct module *m);       /* no room for them: m->memory stays 0 */
 void variables_free(struct module *m);
-void module_load_over(void);            /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
+void module_load_over(void); /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
 struct function *function_of(CUfunction handle); /* either kind of handle; locked */
 kernel_function kernel_find(const char *name, const char **signature);
 
