@@ -9,6 +9,7 @@ POINTERS_SPIN_NS=${POINTERS_SPIN_NS:-20000000} # how long the operation takes th
 POINTERS_SIMULATED=${POINTERS_SIMULATED:-}     # not empty: rows that need a GPU need not be there
 FIRST_SEED=${FIRST_SEED:-1}
 SEEDS_AT_ONCE=${SEEDS_AT_ONCE:-100}
+POINTERS_SEEDS_WITH=${POINTERS_SEEDS_WITH:-}   # variables for the random programs
 MOST_ENDS=${MOST_ENDS:-5} # processes that hang or crash, before the rest is left
 
 # What each row is to be, a line each: right; limit: right or wrong; gpu: right where there is one.
@@ -58,14 +59,16 @@ pointers_bad() {
 
 # pointers_verdict NAME "what": how many rows are right, and the first that are not.
 pointers_verdict() {
-    local name=$1 what=$2 right limits bad count
+    local name=$1 what=$2 right limits bad count row
     right=$(grep -c ': right' "$WORK/$name.rows" || true)
     limits=$(grep -c 'WRONG.*(a known limit)$' "$WORK/$name.rows" || true)
     bad=$(pointers_bad "$name")
     count=$(grep -c . <<<"$bad" || true)
     verdict "$([[ $count == 0 && $right != 0 && $ENDS == 0 ]] && echo 0 || echo 1)" \
         "pointers, $what: $right rows right, $limits known limits, $count not as expected$([[ $count == 0 ]] || echo ": $(head -12 <<<"$bad" | paste -sd ' ')")"
-    [[ $count == 0 ]] || grep -Ff <(sed "s/$/: /" <<<"$bad") "$WORK/$name.rows" >>"$LOG" || true
+    while read -r row; do
+        [[ -z $row ]] || grep "^$row: " "$WORK/$name.rows" >>"$LOG" || detail "$row: did not run"
+    done <<<"$bad"
 }
 
 # pointers_seeds NAME CONFIGURATION [options]: `seed N: ...` lines into $WORK/NAME.lines. Where a process ends early, the next one goes
@@ -79,7 +82,7 @@ pointers_seeds() {
     while ((at <= last && ENDS < MOST_ENDS)); do
         count=$((last - at + 1 < SEEDS_AT_ONCE ? last - at + 1 : SEEDS_AT_ONCE))
         # shellcheck disable=SC2086 # a policy and its variables
-        run_as 300 "$name" $configuration "$program" --seed "$at" --count "$count" \
+        run_as 300 "$name" $configuration $POINTERS_SEEDS_WITH "$program" --seed "$at" --count "$count" \
             ${POINTERS_WITHOUT:+--without "$POINTERS_WITHOUT"} "$@"
         grep -E '^seed [0-9]+: ' "$WORK/$name.out" >>"$WORK/$name.lines" || true
         if grep -q '^time_ms' "$WORK/$name.out"; then

@@ -102,7 +102,7 @@ struct scene {
 };
 
 /* Ends with a row without a name. */
-extern const struct row rows_table[], rows_memory[], rows_variable[], rows_other[];
+extern const struct row rows_table[], rows_memory[], rows_variable[], rows_other[], rows_load[];
 
 /* scheme.c. Whether the scheme's second operation saw what legacy order promises; s->no where it cannot be tried. */
 int scheme_run(struct scene *s, unsigned threads);
@@ -139,5 +139,8 @@ extern const struct way way_const_name, way_halves, way_halves_apart, way_halves
     way_tag_low, way_xor, way_xor_constant, way_shifted, way_negated, way_struct_odd, way_struct_packed, way_struct_large,
     way_struct_middle, way_selected, way_shared, way_local;
 extern const struct way way_function, way_heap, way_texture, way_texture_variable, way_surface;
+extern const struct way way_read_only, way_volatile, way_vector, way_atomic_load, way_exchange, way_two_loads,
+    way_shifted_loads, way_bytes, way_branched, way_split, way_fetched, way_halves_shifted, way_halves_product, way_called,
+    way_difference_far, way_index_far, way_first_value, way_first_value_constant;
 
 #endif
