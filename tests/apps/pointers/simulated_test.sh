@@ -19,17 +19,16 @@ test_bare() {
 }
 
 test_guarded() {
-    pointers_configuration guarded
+    pointers_part guarded
 }
 
 test_lanes() {
-    pointers_configuration "guarded PTDS_LANES=8"
-    pointers_configuration "guarded PTDS_LANES=8" --lanes
+    pointers_part lanes
+    pointers_part one-thread
 }
 
-# And a policy that gives legacy order up must be wrong, or the programs would show nothing.
 test_stream() {
-    pointers_configuration stream
+    pointers_part stream
     pointers_lost
 }
 
