@@ -52,14 +52,12 @@ static value_id from_stack(struct solver *solver, struct address address, uint32
     struct value low = steps_value(solver, address.low);
     if (low.known == KNOWN_STACK)
         return registers_stack(solver, (int32_t)(low.number + 4 * word));
-    return low.known == KNOWN_NOTHING ? 0 : solver->stack_all;
+    return low.known == KNOWN_NOTHING ? 0 : registers_stack_all(solver);
 }
 
-static value_id from_shared(const struct solver *solver, const struct step *step, uint32_t word)
+static value_id from_shared(struct solver *solver, const struct step *step, uint32_t word)
 {
-    if (step->words > 1)
-        return solver->shared[word & 1];
-    return values_join(solver->values, solver->shared[0], solver->shared[1]);
+    return registers_shared(solver, step->words > 1 ? word : (uint32_t)SHARED_EITHER);
 }
 
 /* A generic address that is surely the stack's. */
