@@ -28,7 +28,7 @@ struct call {
 };
 
 /* A register as it is while a guard holds. */
-enum { GUARDED = 48 };
+enum { GUARDED = 192 };
 struct guarded {
     uint32_t guard; /* predicate << 1 | negated */
     uint32_t number;
