@@ -225,6 +225,7 @@ TEST_F(Ptx, Floats)
         {"div.rn.f64 %fd9, %fd1, %fd2;", {D(1), D(3)}, D(1. / 3)},
         {"add.f64 %fd9, %fd1, 0d3FF0000000000000;", {D(0.5)}, D(1.5)},
         {"min.f32 %f9, %f1, %f2;", {kNan, F(2)}, F(2)},
+        {"min.f32 %f9, %f1, %f2;", {F(2), kNan}, F(2)},
         {"max.f64 %fd9, %fd1, %fd2;", {D(1), D(-2)}, D(1)},
         {"neg.f32 %f9, %f1;", {F(1)}, F(-1)},
         {"abs.f64 %fd9, %fd1;", {D(-1)}, D(1)},
@@ -253,7 +254,7 @@ TEST_F(Ptx, Comparisons)
         {"setp.lt.or.s32 %p9, %r1, %r2, %p3;", {2, 1, 1}, 1},
         {"setp.lt.xor.s32 %p9, %r1, %r2, %p3;", {1, 2, 1}, 0},
         {"setp.lt.s32 %p8|%p9, %r1, %r2;", {1, 2}, 0},
-        {"setp.lt.or.s32 %p3|%p9, %r1, %r2, %p3;", {1, 2, 1}, 1},
+        {"setp.lt.or.s32 %p3|%p9, %r1, %r2, %p3;", {1, 2, 0}, 0},
         {"setp.lt.f32 %p9, %f1, %f2;", {F(-1), F(1)}, 1},
         {"setp.lt.f32 %p9, %f1, %f2;", {kNan, F(1)}, 0},
         {"setp.ltu.f32 %p9, %f1, %f2;", {kNan, F(1)}, 1},
@@ -294,7 +295,7 @@ TEST_F(Ptx, ConversionsAndMoves)
         {"cvt.rzi.s32.f32 %r9, %f1;", {F(1e20f)}, 0x7fffffff},
         {"cvt.rzi.s64.f64 %rd9, %fd1;", {D(-1e300)}, 1ull << 63},
         {"cvt.rzi.u64.f64 %rd9, %fd1;", {D(1e19)}, 10000000000000000000ull},
-        {"cvt.rzi.s32.f32 %r9, %f1;", {kNan}, 0},
+        {"cvt.rzi.s64.f32 %rd9, %f1;", {kNan}, 0},
         {"cvt.f64.f32 %fd9, %f1;", {F(0.1f)}, D(0.1f)},
         {"cvt.rn.f32.f64 %f9, %fd1;", {D(0.1)}, F(0.1f)},
         {"cvt.rni.f32.f32 %f9, %f1;", {F(1.5f)}, F(2)},
@@ -449,6 +450,11 @@ TEST_F(Ptx, LoopsAndScopes)
                        "add.u32 %r2, %r2, 10;\nsetp.lt.u32 p, %r1, 3;\n@p bra AGAIN;\n}\n"
                        "add.u32 %r2, %r2, %r1;\nst.global.u32 [%rd20], %r2;",
                        1)[0]);
+    // The inner one of two labels.
+    EXPECT_EQ(31u, Run("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nAGAIN: add.u32 %r1, %r1, 1;\n{\n.reg .pred p;\nmov.u32 %r3, 0;\n"
+                       "AGAIN: add.u32 %r3, %r3, 1;\nadd.u32 %r2, %r2, 10;\nsetp.lt.u32 p, %r3, 3;\n@p bra AGAIN;\n}\n"
+                       "add.u32 %r2, %r2, %r1;\nst.global.u32 [%rd20], %r2;",
+                       1)[0]);
     EXPECT_EQ(1u, Run(".loc 1 2 3\n.pragma \"nounroll\";\nst.global.u32 [%rd20], 1;\n@%p1 bra NOWHERE;\nexit;\nNOWHERE:\n"
                       "st.global.u32 [%rd20], 2;",
                       1)[0]);
@@ -467,6 +473,10 @@ TEST_F(Ptx, Calls)
                           ".func (.reg .u32 back) sum(.reg .u32 x, .reg .u32 y)\n{\nadd.u32 back, x, y;\nret;\n}\n"
                           ".func writes(.param .b64 where)\n{\n.reg .b64 %rd<2>;\n.local .align 4 .b8 own[8];\n"
                           "ld.param.u64 %rd1, [where];\nst.u32 [%rd1+4], 9;\nret;\n}\n"
+                          ".func middle(.param .b64 where)\n{\n.reg .b64 %rd<4>;\n.reg .b32 %r<2>;\n"
+                          ".local .align 8 .b8 own[8];\nmov.u64 %rd1, own;\ncvta.local.u64 %rd1, %rd1;\n"
+                          "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall writes, (a);\n}\n"
+                          "ld.local.u32 %r1, [own+4];\nld.param.u64 %rd2, [where];\nst.u32 [%rd2], %r1;\nret;\n}\n"
                           ".func (.param .b32 back) twice(.param .b32 x)\n{\n.reg .u32 %r<3>;\nld.param.u32 %r1, [x];\n"
                           "add.u32 %r1, %r1, %r1;\nst.param.u32 [back], %r1;\n}\n";
     std::vector<uint32_t> got =
@@ -479,9 +489,11 @@ TEST_F(Ptx, Calls)
             "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], 21;\ncall (r), %rd2, (a), P;\nld.param.u32 %r1, [r];\n}\n"
             "st.global.u32 [%rd20+12], %r1;\nld.global.u64 %rd2, [functions+8];\n"
             "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], 7;\ncall (r), %rd2, (a), P;\nld.param.u32 %r1, [r];\n}\n"
-            "st.global.u32 [%rd20+16], %r1;\n",
-            5, before + std::string(".global .align 8 .u64 functions[2] = {fib, twice};\n"));
-    EXPECT_EQ((std::vector<uint32_t>{55, 60, 9, 42, 14}), got);
+            "st.global.u32 [%rd20+16], %r1;\n{\n.param .b64 a;\nadd.u64 %rd3, %rd20, 20;\nst.param.b64 [a], %rd3;\n"
+            "st.local.u32 [stack+4], 1;\ncall middle, (a);\n}\nld.local.u32 %r3, [stack+4];\n"
+            "st.global.u32 [%rd20+24], %r3;\n",
+            7, before + std::string(".global .align 8 .u64 functions[2] = {fib, twice};\n"));
+    EXPECT_EQ((std::vector<uint32_t>{55, 60, 9, 42, 14, 9, 1}), got);
 }
 
 TEST_F(Ptx, ABlockMeetsAtItsBarrier)
@@ -527,19 +539,19 @@ TEST_F(Ptx, TimeThatPasses)
     CUfunction spin = Kernel("mov.u64 %rd1, %globaltimer;\nAGAIN:\nmov.u64 %rd2, %globaltimer;\nsub.u64 %rd3, %rd2, %rd1;\n"
                              "setp.lt.u64 %p1, %rd3, 40000000;\n@%p1 bra AGAIN;\nred.global.add.u32 [%rd20], 1;");
     uint64_t from = Now(), used = Now(CLOCK_PROCESS_CPUTIME_ID);
-    EXPECT_EQ(CUDA_SUCCESS, Start(spin, 4, 64));
+    EXPECT_EQ(CUDA_SUCCESS, Start(spin, 4, 256));
     EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
     EXPECT_GE(Now() - from, 40000000u);
-    EXPECT_LT(Now() - from, 4000000000u) << "not one after the other: that takes 10 s";
+    EXPECT_LT(Now() - from, 4000000000u) << "not one after the other: that takes 40 s";
     EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 20000000u);
-    EXPECT_EQ(256u, Out(1)[0]);
+    EXPECT_EQ(1024u, Out(1)[0]);
     // Its own stack is nothing that others see.
     spin = Kernel(".local .align 8 .b8 stack[8];\nmov.u64 %rd1, %clock64;\nAGAIN:\nmov.u64 %rd2, %clock64;\n"
                   "st.local.u64 [stack], %rd2;\nsub.u64 %rd3, %rd2, %rd1;\nsetp.gt.u64 %p1, %rd3, 20000000;\n"
                   "@!%p1 bra AGAIN;\nred.global.add.u32 [%rd20], 1;");
     used = Now(CLOCK_PROCESS_CPUTIME_ID);
     EXPECT_EQ(CUDA_SUCCESS, Start(spin, 1, 4));
-    EXPECT_EQ(260u, Out(1)[0]);
+    EXPECT_EQ(1028u, Out(1)[0]);
     EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 15000000u);
     CUfunction sleeps = Kernel("mov.u64 %rd1, %clock64;\nnanosleep.u32 20000000;\nmov.u64 %rd2, %clock64;\n"
                                "sub.u64 %rd1, %rd2, %rd1;\nst.global.u64 [%rd20], %rd1;");
@@ -581,6 +593,8 @@ TEST_F(Ptx, WhatIsNotKnownIsRefused)
                              "bra NOWHERE;",
                              "bar.red.popc.u32 %r1, 0, %p1;",
                              "call outside, ();",
+                             "{\n.param .b32 a;\ncall few, (a);\n}",
+                             "ld.global.u32 %r1, [elsewhere];",
                              "add.u32 %q1, %r2, %r3;",
                              "ld.shared::cluster.u32 %r1, [%rd1];",
                              "st.const.u32 [%rd1], %r1;",
@@ -591,7 +605,9 @@ TEST_F(Ptx, WhatIsNotKnownIsRefused)
                              "add.u32 %r1, %r2, %r3",
                              "atom.global.add.u16 %rs1, [%rd1], %rs2;",
                              "tex.2d.v4.u32.s32 {%r1,%r2,%r3,%r4}, [%rd1, {%r5,%r6}];"})
-        EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, Start(Kernel(text))) << text;
+        EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED,
+                  Start(Kernel(text, ".extern .global .u32 elsewhere;\n.func few()\n{\nret;\n}\n")))
+            << text;
     CUfunction one = Kernel("{\n.param .b32 a;\nst.param.b32 [a], 1;\ncall other, (a);\n}",
                             ".func other(.param .b32 a)\n{\nfrobnicate;\n}\n");
     EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, Start(one)) << "what it calls is not known";
@@ -616,6 +632,54 @@ TEST_F(Ptx, ManyParameters)
     ASSERT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&f, m, "k"));
     EXPECT_EQ(CUDA_SUCCESS, Launch(f, nullptr, parameters));
     EXPECT_EQ(299u, Out(1)[0]);
+    EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
+}
+
+// The process ends, and says where.
+TEST_F(Ptx, Faults)
+{
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const std::pair<const char *, const char *> all[] = {
+        {"st.shared.u32 [own+16], 1;", "kernel k: outside of shared memory: 0x10, line 23: st.shared.u32 .own.16., 1"},
+        {"st.shared.u32 [more+4], 1;", "outside of shared memory"},
+        {"mov.u64 %rd1, stack;\nld.local.u64 %rd2, [%rd1+4];", "outside of local memory: 0x4, line 24: ld.local"},
+        {"st.local.u32 [1099511627776], 1;", "outside of local memory"},
+        {"mov.u64 %rd1, k_in;\nld.param.u64 %rd2, [%rd1+4];", "outside of the parameters: 0xc"},
+        {"mov.u64 %rd1, k_in;\ncvta.param.u64 %rd1, %rd1;\nst.u64 [%rd1], 1;", "a store to a parameter"},
+        {"red.global.add.u32 [%rd20+2], 1;", "not aligned"},
+        {"ld.volatile.global.u64 %rd1, [%rd20+4];", "not aligned"},
+        {"trap;", "trap: 0x0, line 23: trap"},
+        {"mov.u64 %rd1, 7;\nP: .callprototype _ ();\ncall %rd1, (), P;", "no such function"},
+        {"call again;", "too many calls"},
+        {"tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd20, {%r5}];", "not such an object"}};
+    for (const auto &[text, said] : all)
+        EXPECT_DEATH(
+            {
+                Start(Kernel(std::string(".shared .align 8 .b8 own[16];\n.local .align 8 .b8 stack[8];\n") + text,
+                             "/* of\ntwo lines */.extern .shared .b8 more[];\n.func again()\n{\ncall again;\n}\n"),
+                      1, 1, 4);
+                cuCtxSynchronize();
+            },
+            said)
+            << text;
+}
+
+// What a pointer points to is aligned, not the pointer.
+TEST_F(Ptx, AlignmentOfParameters)
+{
+    CUmodule m;
+    CUfunction f;
+    size_t offset = 0, size = 0;
+    ASSERT_EQ(CUDA_SUCCESS,
+              cuModuleLoadData(&m, ".version 7.0\n.visible .entry k(.param .u32 a, .param .u64 .ptr .global .align 1 b,"
+                                   " .param .u8 c, .param .align 32 .b8 d[3])\n{\n}\n"));
+    ASSERT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&f, m, "k"));
+    for (size_t expected : {0, 8, 16, 32}) {
+        static size_t n;
+        EXPECT_EQ(CUDA_SUCCESS, cuFuncGetParamInfo(f, n++, &offset, &size));
+        EXPECT_EQ(expected, offset);
+    }
+    EXPECT_EQ(3u, size);
     EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
 }
 
