@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules and libraries: whether they have variables, and which kernels are theirs. A module's variables are one memory.
+ * Modules and libraries: their images, and which kernels are theirs. A module's variables are one memory.
  */
 #ifndef PTDS_MODULES_H
 #define PTDS_MODULES_H
 
+#include "interpose/footprint/image.h"
 #include "interpose/state/call.h"
 
 struct module {
     uint64_t handle;       /* CUmodule or CUlibrary */
-    struct memory *memory; /* NULL: it has no variables */
-    uint32_t writes;       /* kernels may write them */
-    uint32_t points;       /* and leave pointers there for each other */
-    uint32_t heap;         /* they may allocate memory, whose address nobody else has */
+    struct memory *memory; /* its variables; NULL: there was no room to remember them */
+    struct image image;
     uint32_t textures; /* it has texture or surface references, which are bound to memory past its kernels' parameters */
     struct module *next_free;
 };
 
-/* api.def's columns. Images are read after the call, when the driver has taken them. */
+/* api.def's columns. Images are kept after the call, when the driver has taken them. */
 void modules_loaded(struct call *C, const void *module, const void *image);
 void modules_loaded_file(struct call *C, const void *module, const char *path);
 void modules_unloading(struct call *C, const void *module);
