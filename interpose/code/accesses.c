@@ -13,7 +13,7 @@ struct looked {
     struct solver *solver;
     const struct step *step;
     uint32_t seen;
-    list high, low; /* words of the high word's sums; all words of the low one */
+    list high, low; /* words of the sums of each half */
     int found, own; /* beginnings; ways into the kernel's own memory */
 };
 
@@ -248,6 +248,13 @@ static uint32_t add_seen(struct solver *solver, uint32_t number, const struct st
     return all->seens++;
 }
 
+/* Of a low word with more sums than are told, all words that it depends on. */
+static list low_words(struct values *values, value_id low)
+{
+    list words = values_words(values, values->value[low].sums);
+    return values_has(values, words, token(TOKEN_FORGOTTEN, 0)) ? values_all(values, low) : words;
+}
+
 void accesses_add(struct solver *solver, uint32_t number, const struct step *step, struct address address)
 {
     struct values *values = solver->values;
@@ -261,7 +268,7 @@ void accesses_add(struct solver *solver, uint32_t number, const struct step *ste
     if (step->space == SPACE_CONSTANT)
         sums = values_union(values, sums, values->value[address.low].sums);
     looked.high = values_words(values, sums);
-    looked.low = values_all(values, address.low);
+    looked.low = low_words(values, address.low);
     for (uint32_t i = 0; i < values_count(values, sums); i++)
         look_at_sum(&looked, values_at(values, sums, i));
     if (!looked.found && !looked.own)

@@ -132,10 +132,10 @@ int code_kernels(const struct code_image *image, int (*each)(void *data, const c
 int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
                 int (*each)(void *data, const struct code_image *image), void *data);
 
-/* The images of those bytes that the driver may take for devices of these kinds (90: sm_90), at most CODE_DEVICES: the machine
- * code that fits best, the PTX that fits best where none fits or, with `jit` (CUDA_FORCE_PTX_JIT), anyway. An image is given
- * once; where several are as good (sm_90 and sm_90a), each of them. A bare image is what there is. Other than that as
- * code_images: 0 without a call: there is none for these devices. */
+/* The images of those bytes that the driver may take for devices of these kinds (90: sm_90), at most CODE_DEVICES: the
+ * machine code that fits best, the PTX that fits best where none fits or, with `jit` (CUDA_FORCE_PTX_JIT), anyway. An image
+ * is given once; where several are as good (sm_90 and sm_90a), each of them. A bare image is what there is. Other than that
+ * as code_images: 0 without a call: there is none for these devices. */
 enum { CODE_DEVICES = 16 };
 int code_choose(const void *bytes, size_t size, const uint32_t *devices, unsigned count, int jit,
                 int (*each)(void *data, const struct code_image *image), void *data);

@@ -114,16 +114,6 @@ value_id registers_stack(const struct solver *solver, int32_t at)
     return values_join(solver->values, there, solver->stack_any);
 }
 
-value_id registers_stack_any(const struct solver *solver)
-{
-    value_id all = solver->stack_any;
-    for (uint32_t i = 0; i < STACK_PLACES; i++) {
-        if (solver->stack[i].used)
-            all = values_join(solver->values, all, solver->stack[i].value);
-    }
-    return all;
-}
-
 static void more(struct solver *solver, value_id *place, value_id value)
 {
     value_id both = values_join(solver->values, *place, value);
@@ -134,6 +124,7 @@ static void more(struct solver *solver, value_id *place, value_id value)
 void registers_to_stack_any(struct solver *solver, value_id value)
 {
     more(solver, &solver->stack_any, value);
+    more(solver, &solver->stack_all, value);
 }
 
 void registers_to_stack(struct solver *solver, int32_t at, value_id value)
@@ -146,6 +137,7 @@ void registers_to_stack(struct solver *solver, int32_t at, value_id value)
     place->at = at;
     place->used = 1;
     more(solver, &place->value, value);
+    more(solver, &solver->stack_all, value);
 }
 
 void registers_to_shared(struct solver *solver, uint32_t word, value_id value)

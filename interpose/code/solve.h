@@ -63,9 +63,10 @@ struct solver {
     struct function *function;
     uint32_t functions;
     struct call *call;
-    uint32_t calls, *call_at;  /* by step; 0 none */
-    struct stack_place *stack; /* STACK_PLACES of them */
-    value_id stack_any, shared[2];
+    uint32_t calls, *call_at;      /* by step; 0 none */
+    struct stack_place *stack;     /* STACK_PLACES of them */
+    value_id stack_any, stack_all; /* at a place that is not known; anywhere */
+    value_id shared[2];
     int changed; /* memory, or a register that is given a value at one place only */
     uint64_t steps_left;
     struct code_base nobodys;  /* where there are too many */
@@ -89,7 +90,6 @@ void registers_set(struct solver *solver, uint32_t number, value_id value);
 void registers_predicate(struct solver *solver, uint32_t predicate);
 void registers_no_guards(struct solver *solver);
 value_id registers_stack(const struct solver *solver, int32_t at);
-value_id registers_stack_any(const struct solver *solver);
 void registers_to_stack(struct solver *solver, int32_t at, value_id value);
 void registers_to_stack_any(struct solver *solver, value_id value);
 /* word: which one of its access, or SHARED_EITHER. */

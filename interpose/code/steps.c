@@ -1,251 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a step makes of values: the rules by which a pointer stays one. An address begins with a word that was moved, chosen
- * or added; what was multiplied, shifted, subtracted or taken apart is only an offset. Called by the solver for each step,
- * as often as what is known of its sources grows.
+ * One step: which of its parts matter, and what accesses bring from memory and leave there. Called by the solver. Of global
+ * memory only the place is remembered that something was loaded from; local and shared memory are the kernel's own, so what
+ * lies there is known.
  */
-#include "interpose/code/solve.h"
-
-static struct value value_at(const struct solver *solver, value_id id)
-{
-    return solver->values->value[id];
-}
-
-static value_id source(struct solver *solver, const struct step *step, uint32_t i, uint32_t word)
-{
-    return operand_value(solver, &step->source[i], word);
-}
-
-static int is_number(const struct solver *solver, value_id id, uint32_t number)
-{
-    struct value value = value_at(solver, id);
-    return value.known == KNOWN_NUMBER && value.number == number && !value.sums && !value.mixed;
-}
-
-static value_id of_words(struct solver *solver, list words, int known)
-{
-    return values_of(solver->values, (struct value){0, words, known ? KNOWN_NOT : KNOWN_NOTHING, 0});
-}
-
-/* A sum so far. */
-struct sum {
-    list sums, mixed;
-    uint32_t known, number;
-};
-
-static uint32_t known_of_sum(uint32_t a, uint32_t b, int negated)
-{
-    if (a == KNOWN_NOTHING || b == KNOWN_NOTHING)
-        return KNOWN_NOTHING;
-    if (a == KNOWN_NUMBER && b == KNOWN_NUMBER)
-        return KNOWN_NUMBER;
-    int is_stack = (a == KNOWN_STACK && b == KNOWN_NUMBER) || (a == KNOWN_NUMBER && b == KNOWN_STACK && !negated);
-    return is_stack ? KNOWN_STACK : KNOWN_NOT;
-}
-
-static void add_to(struct solver *solver, struct sum *sum, value_id id, int negated)
-{
-    struct value value = value_at(solver, id);
-    if (negated)
-        sum->mixed = values_union(solver->values, sum->mixed, values_all(solver->values, id));
-    else {
-        sum->mixed = values_union(solver->values, sum->mixed, value.mixed);
-        sum->sums = values_sums(solver->values, sum->sums, value.sums, &sum->mixed);
-    }
-    sum->known = known_of_sum(sum->known, value.known, negated);
-    sum->number += negated ? 0 - value.number : value.number;
-}
-
-static value_id value_of_sum(struct solver *solver, const struct sum *sum)
-{
-    return values_of(solver->values, (struct value){sum->sums, sum->mixed, sum->known, sum->number});
-}
-
-/* Upper words get what the lower ones carry, so their number is known only where it can't be more. */
-static value_id do_sum(struct solver *solver, const struct step *step, uint32_t word)
-{
-    struct sum sum = {0, 0, KNOWN_NUMBER, 0};
-    for (uint32_t i = 0; i < step->sources; i++)
-        add_to(solver, &sum, source(solver, step, i, word), step->source[i].negated);
-    if (word && sum.known == KNOWN_NUMBER) {
-        uint64_t lower = 0;
-        for (uint32_t i = 0; i < step->sources; i++) {
-            struct value value = value_at(solver, source(solver, step, i, word - 1));
-            if (value.known != KNOWN_NUMBER || (step->source[i].negated && value.number))
-                sum.known = KNOWN_NOT;
-            lower += value.number;
-        }
-        sum.number += (uint32_t)(lower >> 32);
-    }
-    return value_of_sum(solver, &sum);
-}
-
-static value_id do_join(struct solver *solver, const struct step *step, uint32_t word)
-{
-    value_id value = 0;
-    for (uint32_t i = 0; i < step->sources; i++)
-        value = values_join(solver->values, value, source(solver, step, i, word));
-    return value;
-}
-
-static value_id do_mix(struct solver *solver, const struct step *step, uint32_t words)
-{
-    list all = 0;
-    int known = 1;
-    for (uint32_t i = 0; i < step->sources; i++) {
-        for (uint32_t word = 0; word < words; word++) {
-            value_id value = source(solver, step, i, word);
-            all = values_union(solver->values, all, values_all(solver->values, value));
-            known &= value_at(solver, value).known != KNOWN_NOTHING;
-        }
-    }
-    return of_words(solver, all, known);
-}
-
-/* All words of a factor. */
-static list factor(struct solver *solver, const struct step *step, uint32_t i, uint32_t words)
-{
-    list all = 0;
-    for (uint32_t word = 0; word < words; word++)
-        all = values_union(solver->values, all, values_all(solver->values, source(solver, step, i, word)));
-    return all;
-}
-
-static int is_factor(struct solver *solver, const struct step *step, uint32_t i, uint32_t words, uint32_t number)
-{
-    int is = is_number(solver, source(solver, step, i, 0), number) && !step->source[i].negated;
-    for (uint32_t word = 1; word < words; word++)
-        is &= is_number(solver, source(solver, step, i, word), 0);
-    return is;
-}
-
-static uint32_t known_factors(struct solver *solver, const struct step *step, uint32_t *number)
-{
-    struct value a = value_at(solver, source(solver, step, 0, 0)), b = value_at(solver, source(solver, step, 1, 0));
-    if (a.known == KNOWN_NOTHING || b.known == KNOWN_NOTHING)
-        return KNOWN_NOTHING;
-    *number = a.number * b.number;
-    return a.known == KNOWN_NUMBER && b.known == KNOWN_NUMBER && !step->source[0].negated && !step->source[1].negated
-               ? KNOWN_NUMBER
-               : KNOWN_NOT;
-}
-
-/* Times 1 it is the other factor, times 0 nothing. */
-static value_id do_product(struct solver *solver, const struct step *step, uint32_t word)
-{
-    uint32_t words = step->wide || step->upper ? 1 : step->words; /* of the factors */
-    uint32_t added = step->upper && step->source[2].words == 2 ? word + 1 : word;
-    struct sum sum = {0, 0, KNOWN_NUMBER, 0};
-    if (step->sources > 2)
-        add_to(solver, &sum, source(solver, step, 2, added), step->source[2].negated);
-    if (is_factor(solver, step, 0, words, 0) || is_factor(solver, step, 1, words, 0))
-        return value_of_sum(solver, &sum);
-    int one = is_factor(solver, step, 1, words, 1) ? 0 : is_factor(solver, step, 0, words, 1) ? 1 : -1;
-    if (one >= 0 && !step->upper && word < words) {
-        add_to(solver, &sum, source(solver, step, (uint32_t)one, word), step->source[one].negated);
-        return value_of_sum(solver, &sum);
-    }
-    uint32_t number = 0, known = known_factors(solver, step, &number);
-    if (words == 1 && !step->upper && word == 0) {
-        sum.known = known_of_sum(sum.known, known, 0);
-        sum.number += number;
-    } else
-        sum.known = known == KNOWN_NOTHING ? KNOWN_NOTHING : KNOWN_NOT;
-    sum.mixed = values_union(solver->values, sum.mixed, factor(solver, step, 0, words));
-    sum.mixed = values_union(solver->values, sum.mixed, factor(solver, step, 1, words));
-    return value_of_sum(solver, &sum);
-}
-
-/* One bit of the table's answer where the operand that is not a number has that bit. */
-static uint32_t answer(const struct step *step, const struct value *value, uint32_t unknown, uint32_t bit, uint32_t has)
-{
-    uint32_t row = 0;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint32_t one = i == unknown ? has : i < step->sources ? value[i].number >> bit & 1 : 0;
-        row |= (one ^ (i < step->sources && step->source[i].negated)) << (2 - i);
-    }
-    return step->table >> row & 1;
-}
-
-/* With numbers alone beside it, a word stays a pointer's: bits may be cleared, low ones set, none turned over. */
-enum { LOW_BITS = 0xfff };
-static int keeps_pointer(const struct step *step, const struct value *value, uint32_t unknown)
-{
-    for (uint32_t bit = 0; bit < 32; bit++) {
-        uint32_t of_0 = answer(step, value, unknown, bit, 0), of_1 = answer(step, value, unknown, bit, 1);
-        if ((of_0 && !of_1) || (of_0 && of_1 && !(LOW_BITS >> bit & 1)))
-            return 0;
-    }
-    return 1;
-}
-
-static uint32_t answer_number(const struct step *step, const struct value *value)
-{
-    uint32_t number = 0;
-    for (uint32_t bit = 0; bit < 32; bit++)
-        number |= answer(step, value, 3, bit, 0) << bit;
-    return number;
-}
-
-/* 1: the result does not depend on the operand that is not a number. */
-static int is_fixed(const struct step *step, const struct value *value, uint32_t unknown)
-{
-    for (uint32_t bit = 0; bit < 32; bit++) {
-        if (answer(step, value, unknown, bit, 0) != answer(step, value, unknown, bit, 1))
-            return 0;
-    }
-    return 1;
-}
-
-static value_id do_logic(struct solver *solver, const struct step *step, uint32_t word)
-{
-    struct value value[STEP_SOURCES] = {{0}};
-    value_id id[STEP_SOURCES] = {0};
-    uint32_t unknown = 3, others = 0, nothing = 0;
-    list all = 0;
-    for (uint32_t i = 0; i < step->sources && i < 3; i++) {
-        id[i] = source(solver, step, i, word);
-        value[i] = value_at(solver, id[i]);
-        all = values_union(solver->values, all, values_all(solver->values, id[i]));
-        nothing |= value[i].known == KNOWN_NOTHING;
-        if (value[i].known != KNOWN_NUMBER || value[i].sums || value[i].mixed) {
-            unknown = i;
-            others++;
-        }
-    }
-    if (!others)
-        return values_number(solver->values, answer_number(step, value));
-    if (others == 1 && !nothing && is_fixed(step, value, unknown))
-        return values_number(solver->values, answer_number(step, value));
-    if (others == 1 && keeps_pointer(step, value, unknown))
-        return values_of(solver->values,
-                         (struct value){value[unknown].sums, value[unknown].mixed, nothing ? KNOWN_NOTHING : KNOWN_NOT, 0});
-    return of_words(solver, all, !nothing);
-}
-
-static value_id result_word(struct solver *solver, const struct step *step, uint32_t word)
-{
-    switch (step->kind) {
-    case STEP_MOVE: return source(solver, step, 0, word);
-    case STEP_SUM: return do_sum(solver, step, word);
-    case STEP_JOIN: return do_join(solver, step, word);
-    case STEP_PRODUCT: return do_product(solver, step, word);
-    case STEP_LOGIC: return do_logic(solver, step, word);
-    case STEP_MIX: return do_mix(solver, step, step->words);
-    case STEP_FORGET: return values_token(solver->values, token(TOKEN_FORGOTTEN, 0));
-    default: return values_mixed(solver->values, 0);
-    }
-}
-
-/* All words are read before the first is written: results may lie where sources do. */
-static void compute(struct solver *solver, const struct step *step)
-{
-    value_id made[STEP_WORDS];
-    for (uint32_t word = 0; word < step->words && word < STEP_WORDS; word++)
-        made[word] = result_word(solver, step, word);
-    for (uint32_t word = 0; word < step->words && word < STEP_WORDS; word++)
-        registers_set(solver, step->result + word, made[word]);
-}
+#include "interpose/code/steps.h"
 
 static int has_kind(const struct solver *solver, value_id id, uint32_t kinds)
 {
@@ -267,7 +26,7 @@ static int may_be_own(const struct solver *solver, struct address address)
     const uint32_t windows = 1u << TOKEN_OTHER | 1u << TOKEN_STACK | 1u << TOKEN_FORGOTTEN,
                    pointers = 1u << TOKEN_PARAMETER | 1u << TOKEN_VARIABLE | 1u << TOKEN_LOADED | 1u << TOKEN_DATA |
                               1u << TOKEN_RANGE | 1u << TOKEN_HEAP | 1u << TOKEN_PLACE;
-    if (value_at(solver, address.high).known == KNOWN_NOTHING && !value_at(solver, address.high).sums)
+    if (steps_value(solver, address.high).known == KNOWN_NOTHING && !steps_value(solver, address.high).sums)
         return 0;
     return has_kind(solver, address.high, windows) || has_kind(solver, address.low, 1u << TOKEN_STACK) ||
            !has_kind(solver, address.high, pointers);
@@ -287,10 +46,10 @@ static value_id without_pointers(struct solver *solver, const struct step *step,
 
 static value_id from_stack(struct solver *solver, struct address address, uint32_t word)
 {
-    struct value low = value_at(solver, address.low);
+    struct value low = steps_value(solver, address.low);
     if (low.known == KNOWN_STACK)
         return registers_stack(solver, (int32_t)(low.number + 4 * word));
-    return low.known == KNOWN_NOTHING ? 0 : registers_stack_any(solver);
+    return low.known == KNOWN_NOTHING ? 0 : solver->stack_all;
 }
 
 static value_id from_shared(const struct solver *solver, const struct step *step, uint32_t word)
@@ -317,7 +76,7 @@ static value_id load_word(struct solver *solver, uint32_t number, struct address
 
 static void to_stack(struct solver *solver, struct address address, uint32_t word, value_id value)
 {
-    struct value low = value_at(solver, address.low);
+    struct value low = steps_value(solver, address.low);
     if (low.known == KNOWN_STACK)
         registers_to_stack(solver, (int32_t)(low.number + 4 * word), value);
     else if (low.known != KNOWN_NOTHING)
@@ -355,7 +114,7 @@ static void access(struct solver *solver, uint32_t number)
         made[word] = load_word(solver, number, address, word);
     for (uint32_t i = 0; i < step->sources; i++) {
         for (uint32_t word = 0; word < step->words && word < STEP_WORDS; word++)
-            store_word(solver, step, address, word, source(solver, step, i, word));
+            store_word(solver, step, address, word, steps_source(solver, step, i, word));
     }
     for (uint32_t word = 0; step->result != NO_REGISTER && word < step->words && word < STEP_WORDS; word++)
         registers_set(solver, step->result + word, made[word]);
@@ -376,9 +135,9 @@ static void stage(struct solver *solver, uint32_t number)
 static void texture(struct solver *solver, const struct step *step)
 {
     if (solver->accesses)
-        accesses_handle(solver, step, source(solver, step, 0, 0));
+        accesses_handle(solver, step, steps_source(solver, step, 0, 0));
     if (step->result != NO_REGISTER)
-        compute(solver, step);
+        steps_compute(solver, step);
 }
 
 static void tensor(struct solver *solver, uint32_t number)
@@ -389,7 +148,7 @@ static void tensor(struct solver *solver, uint32_t number)
     if (step->use & CODE_READ)
         registers_to_shared(solver, SHARED_EITHER, values_token(solver->values, token(TOKEN_FORGOTTEN, 0)));
     if (step->result != NO_REGISTER)
-        compute(solver, step);
+        steps_compute(solver, step);
 }
 
 void steps_do(struct solver *solver, uint32_t number)
@@ -408,7 +167,7 @@ void steps_do(struct solver *solver, uint32_t number)
     case STEP_FLOAT:
     case STEP_FORGET:
         if (step->result != NO_REGISTER)
-            compute(solver, step);
+            steps_compute(solver, step);
         break;
     case STEP_LOAD:
     case STEP_STORE:

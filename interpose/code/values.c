@@ -10,7 +10,7 @@
 #include "interpose/code/arena.h"
 
 /* More words than that are told as some that were loaded; more sums as anything. */
-enum { WORDS_MOST = 512, SUMS_MOST = 64, SUM_MOST = 4, FIRST_ROOM = 1024 };
+enum { WORDS_MOST = 512, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, FIRST_ROOM = 1024 };
 
 static uint32_t mix(uint32_t hash, uint32_t word)
 {
@@ -223,11 +223,28 @@ static list too_many(struct values *values, list a, list b, list *mixed)
     return anything(values);
 }
 
+static int is_anything(const struct values *values, list sums)
+{
+    return values_count(values, sums) == 1 && values_count(values, values_at(values, sums, 0)) == 1 &&
+           token_kind(values_at(values, values_at(values, sums, 0), 0)) == TOKEN_FORGOTTEN;
+}
+
+/* Numbers that are added up in loops have ever more sums: no pointer has. */
+static int are_too_many(const struct values *values, const uint32_t *sums, uint32_t count)
+{
+    uint32_t longer = 0;
+    for (uint32_t i = 0; i < count; i++)
+        longer += values_count(values, sums[i]) > 1;
+    return longer > LONG_SUMS_MOST;
+}
+
 list values_sums(struct values *values, list a, list b, list *mixed)
 {
     uint32_t into[SUMS_MOST + 1], count = 0;
     if (!a || !b)
         return a ? a : b;
+    if (is_anything(values, a) || is_anything(values, b))
+        return too_many(values, a, b, mixed);
     for (uint32_t i = 0; i < values_count(values, a); i++) {
         for (uint32_t j = 0; j < values_count(values, b); j++) {
             list sum = add(values, values_at(values, a, i), values_at(values, b, j));
@@ -236,7 +253,7 @@ list values_sums(struct values *values, list a, list b, list *mixed)
             count = insert(into, count, sum);
         }
     }
-    return values_list(values, into, count);
+    return are_too_many(values, into, count) ? too_many(values, a, b, mixed) : values_list(values, into, count);
 }
 
 list values_all(struct values *values, value_id id)
@@ -299,8 +316,13 @@ value_id values_mixed(struct values *values, list words)
 
 static list join_sums(struct values *values, list a, list b, list *mixed)
 {
+    if (is_anything(values, a) || is_anything(values, b))
+        return too_many(values, a, b, mixed);
     list both = values_union(values, a, b);
-    return values_count(values, both) > SUMS_MOST ? too_many(values, a, b, mixed) : both;
+    uint32_t count = values_count(values, both);
+    if (count > SUMS_MOST || are_too_many(values, values->word + values->place[both].begin, count))
+        return too_many(values, a, b, mixed);
+    return both;
 }
 
 value_id values_join(struct values *values, value_id a, value_id b)

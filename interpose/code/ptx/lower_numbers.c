@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Instructions that make numbers of numbers. Called by the table.
+ */
+#include "interpose/code/ptx/ptx.h"
+
+void lower_none(struct ptx *ptx, const struct instruction *in)
+{
+    (void)ptx;
+    (void)in;
+}
+
+void lower_numbers(struct ptx *ptx, const struct instruction *in)
+{
+    if (in->count)
+        emit_numbers(ptx, in, &in->argument[0]);
+}
+
+void lower_mix(struct ptx *ptx, const struct instruction *in)
+{
+    if (any_float(in))
+        lower_numbers(ptx, in);
+    else
+        emit_plain(ptx, in, (struct step){.kind = STEP_MIX}, 4);
+}
+
+/* Whole words, each one number. */
+static int is_whole(struct type type)
+{
+    return type.kind != TYPE_PACKED && type.bytes >= 4;
+}
+
+void lower_sum(struct ptx *ptx, const struct instruction *in)
+{
+    struct step step = {.kind = STEP_SUM};
+    step.source[1].negated = *in->part[0].at == 's';
+    if (!is_whole(last_type(in)) || any_float(in) || in->count != 3) {
+        lower_mix(ptx, in);
+        return;
+    }
+    emit_plain(ptx, in, step, 2);
+    if (!step.source[1].negated)
+        places_note(ptx, in, &in->argument[0]);
+}
+
+void lower_negate(struct ptx *ptx, const struct instruction *in)
+{
+    struct step step = {.kind = STEP_SUM};
+    step.source[0].negated = 1;
+    if (!is_whole(last_type(in)) || any_float(in))
+        lower_mix(ptx, in);
+    else
+        emit_plain(ptx, in, step, 1);
+}
+
+void lower_product(struct ptx *ptx, const struct instruction *in)
+{
+    struct step step = {.kind = STEP_PRODUCT};
+    if (!is_whole(last_type(in)) || any_float(in)) {
+        lower_mix(ptx, in);
+        return;
+    }
+    if (span_is(in->part[0], "mul24") || span_is(in->part[0], "mad24")) { /* of some bits of the factors */
+        step.kind = STEP_SUM;
+        step.source[0].scaled = step.source[1].scaled = 1;
+    }
+    step.wide = (uint8_t)has_part(in, "wide");
+    step.upper = (uint8_t)has_part(in, "hi");
+    emit_plain(ptx, in, step, 3);
+}
+
+void lower_join(struct ptx *ptx, const struct instruction *in)
+{
+    int chosen = span_is(in->part[0], "selp") || span_is(in->part[0], "slct");
+    if (chosen)
+        emit_plain(ptx, in, (struct step){.kind = STEP_JOIN}, 2);
+    else if (is_whole(last_type(in)))
+        emit_plain(ptx, in, (struct step){.kind = any_float(in) ? STEP_FLOAT : STEP_JOIN}, any_float(in) ? 0 : 2);
+    else
+        lower_mix(ptx, in);
+}
+
+static uint8_t table_of(const struct instruction *in)
+{
+    struct span name = in->part[0];
+    if (span_is(name, "and"))
+        return 0xf0 & 0xcc;
+    if (span_is(name, "or"))
+        return 0xf0 | 0xcc;
+    return span_is(name, "xor") ? 0xf0 ^ 0xcc : 0x0f;
+}
+
+void lower_logic(struct ptx *ptx, const struct instruction *in)
+{
+    struct step step = {.kind = STEP_LOGIC, .table = table_of(in)};
+    uint32_t sources = 2;
+    if (in->argument[0].kind == ARGUMENT_PREDICATE)
+        return;
+    if (span_is(in->part[0], "lop3")) {
+        if (in->count < 5 || in->argument[4].kind != ARGUMENT_NUMBER)
+            return lower_mix(ptx, in);
+        step.table = (uint8_t)in->argument[4].value;
+        sources = 3;
+    }
+    if (is_whole(last_type(in)))
+        emit_plain(ptx, in, step, sources);
+    else
+        lower_mix(ptx, in);
+}
+
+/* By 32 bits: words move. */
+static void shift_words(struct ptx *ptx, const struct instruction *in, int right)
+{
+    struct result result;
+    struct operand from = emit_source(ptx, in, &in->argument[1]);
+    if (!emit_result(ptx, in, &in->argument[0], &result))
+        return;
+    from.words = 1;
+    from.number = (uint16_t)(from.number + right);
+    emit_move(ptx, in, (uint16_t)(result.number + !right), 1, from);
+    if (right)
+        emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
+    else
+        emit_move(ptx, in, result.number, 1, operand_constant(0));
+}
+
+void lower_shift(struct ptx *ptx, const struct instruction *in)
+{
+    const struct argument *by = &in->argument[2], *of = &in->argument[1];
+    int64_t bits = by->kind == ARGUMENT_NUMBER ? by->value : -1;
+    if (bits == 0)
+        emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+    else if (bits == 32 && last_type(in).bytes == 8 && of->kind == ARGUMENT_REGISTER && of->words == 2 &&
+             in->argument[0].words == 2)
+        shift_words(ptx, in, span_is(in->part[0], "shr"));
+    else
+        lower_mix(ptx, in);
+}
+
+/* Whole words of the one or the other. */
+void lower_permute(struct ptx *ptx, const struct instruction *in)
+{
+    const struct argument *how = &in->argument[3];
+    int plain = in->count == 4 && how->kind == ARGUMENT_NUMBER && in->parts == 2;
+    struct step step = {.kind = STEP_MOVE};
+    struct instruction of_second = *in;
+    if (plain && (how->value & 0xffff) == 0x7654) {
+        of_second.argument[1] = in->argument[2];
+        emit_plain(ptx, &of_second, step, 1);
+    } else if (plain && (how->value & 0xffff) == 0x3210) {
+        emit_plain(ptx, in, step, 1);
+    } else {
+        lower_mix(ptx, in);
+    }
+}
+
+/* What another thread has in the same register. */
+void lower_shuffle(struct ptx *ptx, const struct instruction *in)
+{
+    emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+}
+
+/* What is counted over a barrier's threads. */
+void lower_barrier(struct ptx *ptx, const struct instruction *in)
+{
+    if (has_part(in, "red") && in->count)
+        emit_numbers(ptx, in, &in->argument[0]);
+}
