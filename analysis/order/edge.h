@@ -59,7 +59,7 @@ struct edge_end {
     uint32_t target; /* uid: the stream that it was sent to; 0 the host */
 };
 
-enum access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_UNKNOWN = 3 };
+enum access { ACCESS_NONE = 0, ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_UNKNOWN = 3 };
 
 struct edge_pair {
     struct edge_end first, second;

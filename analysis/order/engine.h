@@ -82,12 +82,13 @@ struct event {
     bool used;
 };
 
-/* A kernel's parameters, from its signature. */
+/* A kernel's parameters, from its code or its signature. */
 struct signature {
     struct parameter *parameters; /* those that can be named, in order, then SIGNATURE_END; NULL: not known */
     uint64_t variables;           /* an address that stands for its module's variables; 0: none */
     enum access variables_access;
     bool wide_first; /* of all, only the first can hold a pointer */
+    bool by_code;    /* words in other places of the parameters touch nothing */
     bool opaque;
     bool complete; /* the trace names all that it touches, or says that it does not */
     bool plain;    /* ... and there are no variables */

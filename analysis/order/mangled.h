@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parameters of a kernel, from its mangled C++ name.
+ * The parameters of a kernel, from its mangled C++ name: for traces that do not have what its code says.
  */
 #ifndef PTDS_ANALYSIS_ORDER_MANGLED_H
 #define PTDS_ANALYSIS_ORDER_MANGLED_H

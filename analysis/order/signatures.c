@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a kernel does with its parameters, as far as its signature says: through a pointer to const it only reads. Whether
- * it writes through any other one nobody sees. Read once a kernel. Where one part of a name is not understood nothing is
- * said of any parameter.
+ * What a kernel does with its parameters. Its code says it where the trace has that (KERNEL_FACTS); whether a store is ever
+ * reached it does not say, so that a kernel may write, and never surely does. Else as far as its signature says: through a
+ * pointer to const it only reads; whether it writes through any other one nobody sees. Read once a kernel. Where one part
+ * of a name is not understood nothing is said of any parameter.
  */
 #include "analysis/order/engine.h"
 
@@ -57,6 +58,45 @@ static void read_variables(struct verdicts *v, struct signature *signature, uint
     signature->variables_access = variables & PTDS_CONSTANT_VARIABLES ? ACCESS_READ : ACCESS_UNKNOWN;
 }
 
+static enum access access_of_touch(unsigned touch)
+{
+    return touch == FACTS_READS ? ACCESS_READ : ACCESS_UNKNOWN;
+}
+
+/* Those places alone of which the code says anything; without memory for them any may be accessed. */
+static struct parameter *take_places(const uint8_t *touch)
+{
+    uint32_t count = 0, named = 0;
+    for (uint32_t i = 0; i < FACTS_PLACES; i++)
+        count += touch[i] != FACTS_NOTHING;
+    struct parameter *parameters = memory_bytes((count + 1) * sizeof *parameters);
+    for (uint32_t i = 0; i < FACTS_PLACES && parameters != NULL; i++) {
+        if (touch[i] != FACTS_NOTHING)
+            parameters[named++] = (struct parameter){(uint16_t)i, (uint16_t)access_of_touch(touch[i])};
+    }
+    if (parameters != NULL)
+        parameters[named].at = SIGNATURE_END;
+    return parameters;
+}
+
+/* What is reached through memory has words of its own, or makes the launch opaque. */
+static void read_code(struct verdicts *v, struct signature *signature, const struct kernel_facts *facts, uint32_t variables)
+{
+    uint8_t touch[FACTS_PLACES];
+    enum facts_touch of_variables = kernel_facts_variables(facts);
+    if (!kernel_facts_are_known(facts)) {
+        signature->opaque = true;
+        read_variables(v, signature, variables);
+        return;
+    }
+    kernel_facts_places(facts, touch);
+    signature->parameters = take_places(touch);
+    signature->by_code = signature->parameters != NULL;
+    read_variables(v, signature, of_variables == FACTS_NOTHING ? PTDS_NO_VARIABLES : variables);
+    if (of_variables == FACTS_READS)
+        signature->variables_access = ACCESS_READ;
+}
+
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
 {
     static const struct signature unknown = {.opaque = true}; /* so its module's variables are among what it touches */
@@ -72,8 +112,13 @@ const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
         v->signatures.count--;
         return &unknown;
     }
-    read_variables(v, &v->signatures.items[at], kernel->variables);
-    read_name(v, &v->signatures.items[at], kernel);
+    const struct kernel_facts *facts = definitions_kernel_facts(&v->trace->defs, uid);
+    if (facts != NULL) {
+        read_code(v, &v->signatures.items[at], facts, kernel->variables);
+    } else {
+        read_variables(v, &v->signatures.items[at], kernel->variables);
+        read_name(v, &v->signatures.items[at], kernel);
+    }
     return &v->signatures.items[at];
 }
 

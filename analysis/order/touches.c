@@ -138,14 +138,15 @@ static inline uint32_t place_of(uint64_t word)
     return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
 }
 
-/* The parameter that begins at a place: how it is accessed, and the parameter after it. */
+/* The parameter that begins at a place: how it is accessed, and the parameter after it. NONE: the code says that no address
+ * begins with what lies there. */
 static enum access search_access(const struct signature *signature, uint32_t place, const struct parameter **next)
 {
     const struct parameter *at = signature->parameters;
     while (at->at != SIGNATURE_END && at->at != place)
         at++;
     if (at->at == SIGNATURE_END)
-        return ACCESS_UNKNOWN;
+        return signature->by_code ? ACCESS_NONE : ACCESS_UNKNOWN;
     *next = at + 1;
     return (enum access)at->access;
 }
@@ -167,7 +168,7 @@ static inline bool places_known(struct verdicts *v, const struct call *call, con
 {
     for (uint32_t i = LAUNCH_WORDS_AT; !v->offsets_seen && i < call->words; i++)
         v->offsets_seen = launch_offset(call_word(call, i)) != 0;
-    return v->offsets_seen || signature->wide_first;
+    return v->offsets_seen || signature->wide_first || signature->by_code;
 }
 
 /* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
@@ -184,6 +185,8 @@ static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by
         uint64_t value;
         memcpy(&value, word, sizeof value);
         enum access access = signature != NULL ? access_at(signature, place_of(value), &next) : ACCESS_UNKNOWN;
+        if (__builtin_expect(access == ACCESS_NONE, 0))
+            continue;
         const struct memory *memory = places_touch(v, by, order, launch_address(value), access);
         if (memory == NULL)
             continue;

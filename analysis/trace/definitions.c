@@ -210,6 +210,17 @@ static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *i
         memcpy(layout, tail, size);
 }
 
+static void add_kernel_facts(struct definitions *defs, const struct ptds_rec_KERNEL_FACTS *in, const void *tail,
+                             size_t bytes)
+{
+    uint32_t *word = keep(defs, bytes);
+    struct kernel_facts *out = word != NULL ? ITEM(defs, &defs->kernel_facts, PTDS_REC_KERNEL_FACTS, in->kernel) : NULL;
+    if (out == NULL)
+        return;
+    memcpy(word, tail, bytes);
+    *out = kernel_facts_of(in, word, bytes);
+}
+
 static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS *in)
 {
     if (TABLE_ADD(&defs->processes))
@@ -277,6 +288,7 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_CONTEXT: add_context(defs, fixed); return true;
     case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
     case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_KERNEL_FACTS: add_kernel_facts(defs, fixed, tail, bytes); return true;
     case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
     case PTDS_REC_DEVICE_BASE: add_device_base(defs, fixed); return true;
     case PTDS_REC_MEMORY: add_memory(defs, fixed); return true;
@@ -334,14 +346,6 @@ const struct device_base_def *definitions_device_base(const struct definitions *
     return FIND(defs, device_bases, PTDS_REC_DEVICE_BASE, id);
 }
 
-const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
-{
-    for (size_t i = defs->objects.count; i-- > 0;)
-        if (pc >= defs->objects.items[i].base && pc < defs->objects.items[i].end)
-            return &defs->objects.items[i];
-    return NULL;
-}
-
 const char *definitions_setting(const struct definitions *defs, const char *name)
 {
     size_t size = strlen(name);
@@ -388,6 +392,7 @@ void definitions_free(struct definitions *defs)
     free(defs->contexts.items);
     free(defs->streams.items);
     free(defs->kernels.items);
+    free(defs->kernel_facts.items);
     free(defs->processes.items);
     free(defs->device_bases.items);
     free(defs->memories.items);

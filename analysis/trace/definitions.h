@@ -7,6 +7,7 @@
 #define PTDS_ANALYSIS_TRACE_DEFINITIONS_H
 
 #include "analysis/base/table.h"
+#include "analysis/trace/kernel_facts.h"
 #include "interpose/trace/format.h"
 
 #ifdef __cplusplus
@@ -113,6 +114,7 @@ struct definitions {
     TABLE_OF(struct context_def) contexts;
     TABLE_OF(struct stream_def) streams;
     TABLE_OF(struct kernel_def) kernels;
+    TABLE_OF(struct kernel_facts) kernel_facts;
     TABLE_OF(struct process_def) processes;
     TABLE_OF(struct untabled_def) untabled;
     TABLE_OF(struct bypass_def) bypasses;
@@ -137,11 +139,18 @@ static inline const struct kernel_def *definitions_kernel(const struct definitio
     uint32_t at;
     return id_map_get(&defs->by_id[PTDS_REC_KERNEL], uid, &at) ? &defs->kernels.items[at] : NULL;
 }
+/* What its code says; NULL: the trace does not tell. */
+static inline const struct kernel_facts *definitions_kernel_facts(const struct definitions *defs, uint32_t uid)
+{
+    uint32_t at;
+    return id_map_get(&defs->by_id[PTDS_REC_KERNEL_FACTS], uid, &at) ? &defs->kernel_facts.items[at] : NULL;
+}
 /* Whether a kernel may touch memory that no argument of its names. */
 static inline bool definitions_kernel_hides(const struct definitions *defs, uint32_t uid)
 {
     const struct kernel_def *kernel = definitions_kernel(defs, uid);
-    return kernel == NULL || kernel->params == UINT32_MAX;
+    const struct kernel_facts *facts = definitions_kernel_facts(defs, uid);
+    return kernel == NULL || kernel->params == UINT32_MAX || (facts != NULL && !kernel_facts_are_known(facts));
 }
 
 const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id);

@@ -8,6 +8,14 @@
 #include "analysis/base/text.h"
 #include "analysis/trace/definitions.h"
 
+const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
+{
+    for (size_t i = defs->objects.count; i-- > 0;)
+        if (pc >= defs->objects.items[i].base && pc < defs->objects.items[i].end)
+            return &defs->objects.items[i];
+    return NULL;
+}
+
 bool definitions_is_cuda(const struct object_def *object)
 {
     const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";

@@ -59,53 +59,75 @@ static void touch(struct recorded *r, struct step *step, uint32_t memory, bool w
 
 /* ---- kernels ---- */
 
-static uint64_t reads_of(const struct trace *trace, const struct kernel_def *kernel)
+static uint64_t place_bit(uint32_t place)
+{
+    return place < 64 ? UINT64_C(1) << place : 0;
+}
+
+static struct kernel_touches touches_by_code(const struct kernel_facts *facts, const struct kernel_def *kernel)
+{
+    uint8_t touch[FACTS_PLACES];
+    struct kernel_touches touches = {.variables = kernel->variables, .opaque = !kernel_facts_are_known(facts)};
+    enum facts_touch of_variables = kernel_facts_variables(facts);
+    kernel_facts_places(facts, touch);
+    for (uint32_t i = 0; i < 64; i++) {
+        touches.reads |= touch[i] == FACTS_READS ? place_bit(i) : 0;
+        touches.nothing |= touch[i] == FACTS_NOTHING ? place_bit(i) : 0;
+    }
+    if (of_variables == FACTS_NOTHING)
+        touches.variables = PTDS_NO_VARIABLES;
+    else if (of_variables == FACTS_READS)
+        touches.variables |= PTDS_CONSTANT_VARIABLES;
+    return touches;
+}
+
+static struct kernel_touches touches_by_name(const struct trace *trace, const struct kernel_def *kernel)
 {
     uint8_t kinds[64];
     const char *name = definitions_string(&trace->defs, kernel->name);
     int count = name != NULL ? mangled_parameters(name, kinds, 64) : -1;
-    uint64_t reads = 0;
+    struct kernel_touches touches = {.variables = kernel->variables};
     for (int i = 0; i < count && kernel->layout != NULL && (uint32_t)count == kernel->params; i++)
-        if (kinds[i] == MANGLED_CONST_POINTER && kernel->layout[i] >> 16 < 64 * 8)
-            reads |= UINT64_C(1) << (kernel->layout[i] >> 16) / 8;
-    return reads;
+        if (kinds[i] == MANGLED_CONST_POINTER)
+            touches.reads |= place_bit((kernel->layout[i] >> 16) / 8);
+    return touches;
 }
 
-/* Which of its parameters the kernel only reads. */
-static uint64_t kernel_reads(struct recorded *r, const struct trace *trace, uint32_t uid)
+/* What the kernel does with its parameters. */
+static struct kernel_touches kernel_touches(struct recorded *r, const struct trace *trace, uint32_t uid)
 {
     uint32_t place;
     const struct kernel_def *kernel = definitions_kernel(&trace->defs, uid);
+    const struct kernel_facts *facts = definitions_kernel_facts(&trace->defs, uid);
     if (kernel == NULL)
-        return 0;
+        return (struct kernel_touches){.variables = PTDS_NO_VARIABLES, .opaque = true};
     if (!id_map_get(&r->kernel_by_uid, uid, &place)) {
-        if (!TABLE_ADD(&r->kernel_reads))
-            return 0;
-        place = (uint32_t)(r->kernel_reads.count - 1);
-        *TABLE_LAST(&r->kernel_reads) = reads_of(trace, kernel);
+        if (!TABLE_ADD(&r->kernel_touches))
+            return (struct kernel_touches){.variables = kernel->variables};
+        place = (uint32_t)(r->kernel_touches.count - 1);
+        *TABLE_LAST(&r->kernel_touches) = facts != NULL ? touches_by_code(facts, kernel) : touches_by_name(trace, kernel);
         r->out_of_memory |= !id_map_put(&r->kernel_by_uid, uid, place);
     }
-    return r->kernel_reads.items[place];
+    return r->kernel_touches.items[place];
 }
 
-static void touch_word(struct recorded *r, struct step *step, uint64_t word, uint64_t reads)
+static void touch_word(struct recorded *r, struct step *step, uint64_t word, const struct kernel_touches *kernel)
 {
-    uint64_t place = word >> PTDS_LAUNCH_ADDRESS_BITS;
+    uint32_t place = (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
     if (word_reaches(word))
         touch(r, step, (uint32_t)word, place == PTDS_REACHES_WRITE);
-    else
-        touch(r, step, memory_at(r, launch_address(word)), place >= 64 || !(reads >> place & 1));
+    else if (!(kernel->nothing & place_bit(place)))
+        touch(r, step, memory_at(r, launch_address(word)), !(kernel->reads & place_bit(place)));
 }
 
 static void touch_launch(struct recorded *r, const struct trace *trace, struct step *step, const struct call *call)
 {
-    const struct kernel_def *kernel = definitions_kernel(&trace->defs, call->r.object);
-    uint64_t reads = kernel_reads(r, trace, call->r.object);
+    struct kernel_touches kernel = kernel_touches(r, trace, call->r.object);
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++)
-        touch_word(r, step, call_word(call, i), reads);
-    step->opaque |= kernel == NULL;
-    if (kernel != NULL && kernel->variables != PTDS_NO_VARIABLES) /* 0: not told, so that it may touch any module's */
-        touch(r, step, kernel->variables & ~PTDS_CONSTANT_VARIABLES, !(kernel->variables & PTDS_CONSTANT_VARIABLES));
+        touch_word(r, step, call_word(call, i), &kernel);
+    step->opaque |= kernel.opaque;
+    if (kernel.variables != PTDS_NO_VARIABLES) /* 0: not told, so that it may touch any module's */
+        touch(r, step, kernel.variables & ~PTDS_CONSTANT_VARIABLES, !(kernel.variables & PTDS_CONSTANT_VARIABLES));
     uint64_t grid = (uint32_t)call_word(call, 0) * (call_word(call, 0) >> 32) * (uint32_t)call_word(call, 1);
     uint64_t block =
         (call_word(call, 2) & 0xffff) * (call_word(call, 2) >> 16 & 0xffff) * (call_word(call, 2) >> 32 & 0xffff);
@@ -132,7 +154,7 @@ static void touch_memory(struct recorded *r, const struct trace *trace, struct s
     case PTDS_OP_MEMSET: touch_side(r, step, call_word(call, 0), PTDS_MEMORY_DEVICE, true); break;
     case PTDS_OP_GRAPH_LAUNCH:
         for (uint32_t i = 0; i < call->words; i++)
-            touch_word(r, step, call_word(call, i), 0);
+            touch_word(r, step, call_word(call, i), &(struct kernel_touches){0});
         break;
     case PTDS_OP_ALLOC_ASYNC:
     case PTDS_OP_FREE_ASYNC: touch(r, step, call->r.object, true); break;
@@ -277,7 +299,7 @@ void recorded_end(struct recorded *recorded)
     free(recorded->last.items);
     free(recorded->memories.items);
     free(recorded->quick.items);
-    free(recorded->kernel_reads.items);
+    free(recorded->kernel_touches.items);
     sorted_free(&recorded->live);
     id_map_free(&recorded->kernel_by_uid);
     id_map_free(&recorded->own_by_thread);

@@ -41,6 +41,13 @@ struct step {
     bool copies, meets;         /* a copy that its thread waits for; another thread was in one meanwhile (held.h) */
 };
 
+/* What a kernel does with its parameters: bits, by the 8-byte word they begin in. Others may be written. */
+struct kernel_touches {
+    uint64_t reads, nothing;
+    uint32_t variables; /* as in KERNEL */
+    bool opaque;
+};
+
 /* The memory, by its uid, that a step's work touches. */
 struct step_touch {
     uint32_t memory;
@@ -58,8 +65,8 @@ struct recorded {
         uint32_t uid;
     })
     memories;
-    TABLE_OF(uint64_t) quick;        /* ns plus one, by api * 2 + twin; 0: not looked up yet */
-    TABLE_OF(uint64_t) kernel_reads; /* parameters that are read only: bits, by the 8-byte word they begin in */
+    TABLE_OF(uint64_t) quick; /* ns plus one, by api * 2 + twin; 0: not looked up yet */
+    TABLE_OF(struct kernel_touches) kernel_touches;
     struct id_map kernel_by_uid, own_by_thread;
     struct id_map of_host;   /* uids of memory that the host can touch, too */
     uint32_t streams;        /* numbers given to threads' own ones */

@@ -84,6 +84,9 @@ struct kernel;
 /* variables: as in the record. */
 void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
                    const char *name);
+/* Beside it, once its code was read. */
+struct code_facts;
+void record_kernel_facts(uint32_t uid, const struct code_facts *facts);
 void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions);
 void record_process(enum ptds_process what, uint32_t pid);

@@ -260,6 +260,43 @@ enum ptds_opaque {
 };
 enum { PTDS_OPAQUE_REASONS = 14 };
 
+/* KERNEL_FACTS. DIRECT: each address begins with a base. INDIRECT: or with a pointer in the memory to which a base with a
+ * use through it points, or beyond that. UNKNOWN: the kernel may touch anything, and the bases are some. */
+enum ptds_code_verdict { PTDS_CODE_DIRECT = 0, PTDS_CODE_INDIRECT = 1, PTDS_CODE_UNKNOWN = 2 };
+enum ptds_code_use { PTDS_CODE_READ = 1, PTDS_CODE_WRITE = 2, PTDS_CODE_ATOMIC = 4 };
+
+/* A base is the sum of its terms, and any of them may be the pointer. */
+enum ptds_code_kind {
+    PTDS_CODE_PARAMETER = 0, /* a pointer: its low word at byte low, its high word at byte high */
+    PTDS_CODE_RANGE = 1,     /* any word among the bytes low to high */
+    PTDS_CODE_VARIABLE = 2,  /* a variable of the module; low: which, as the kernel counts them */
+    PTDS_CODE_LOADED = 3     /* a pointer that was loaded, of which another base tells */
+};
+
+enum ptds_code_flag {
+    PTDS_CODE_HEAP = 1,          /* uses the device's heap */
+    PTDS_CODE_SYSTEM = 2,        /* calls functions of the driver's that touch nothing of the program's */
+    PTDS_CODE_BOUND_TEXTURE = 4, /* uses a texture or surface reference */
+    PTDS_CODE_TENSOR_MAP = 8     /* any word of the parameters may be a pointer, read and written */
+};
+
+enum ptds_code_why {
+    PTDS_CODE_WHY_NONE = 0,
+    PTDS_CODE_WHY_NO_IMAGE = 1,     /* no image that can be read */
+    PTDS_CODE_WHY_NO_KERNEL = 2,    /* no kernel of that name in it */
+    PTDS_CODE_WHY_ARCHITECTURE = 3, /* machine code of a device that is not known */
+    PTDS_CODE_WHY_INSTRUCTION = 4,  /* an instruction that is not known */
+    PTDS_CODE_WHY_ADDRESS = 5,      /* an address that begins with nothing that is known */
+    PTDS_CODE_WHY_HEAP = 6,
+    PTDS_CODE_WHY_CALL = 7,    /* a call by address, or of what is not in the image */
+    PTDS_CODE_WHY_BRANCH = 8,  /* a jump by address */
+    PTDS_CODE_WHY_HANDLE = 9,  /* a texture, surface or tensor map whose handle is no parameter */
+    PTDS_CODE_WHY_LAUNCH = 10, /* launches kernels itself */
+    PTDS_CODE_WHY_MANY = 11,   /* more than is told */
+    PTDS_CODE_WHY_LONG = 12,   /* took longer than the bound */
+    PTDS_CODE_WHY_MEMORY = 13  /* no memory for it */
+};
+
 enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
 
 /* What a call does, and what its words are. PTR is an address, N a number of bytes. */

@@ -227,6 +227,96 @@ TEST(Definitions, OfContextsAndStreamsOutliveThem)
     EXPECT_EQ(uint32_t{PTDS_STREAM_NON_BLOCKING}, definitions_stream(&of.defs, 6)->kind);
 }
 
+/* "p0 r-- v3 -w- " */
+std::string Bases(const kernel_facts *facts)
+{
+    const auto letters = [](unsigned use) {
+        return std::string(use & PTDS_CODE_READ ? "r" : "-") + (use & PTDS_CODE_WRITE ? "w" : "-") +
+               (use & PTDS_CODE_ATOMIC ? "a" : "-");
+    };
+    std::string text;
+    facts_base base;
+    for (uint32_t at = 0; kernel_facts_next(facts, &at, &base);) {
+        for (unsigned i = 0; i < base.count; i++)
+            text += std::string(1, "prvl"[base.term[i].kind]) + std::to_string(base.term[i].low) + ":" +
+                    std::to_string(base.term[i].high) + " ";
+        text += letters(base.use) + letters(base.through) + letters(base.beyond) + "; ";
+    }
+    return text;
+}
+
+TEST(Definitions, OfAKernelsFacts)
+{
+    Definitions of;
+    const uint32_t words[] = {
+        7 | 1 << 4 | 2 << 8 | 2 << 12 | 1 << 16 | 2 << 18, 16 | 32u << 16, 3, 1 | 1 << 12, 4u << 16, 0};
+    ptds_rec_KERNEL_FACTS record = {};
+    record.kernel = 7, record.bases = 2, record.verdict = PTDS_CODE_INDIRECT, record.flags = PTDS_CODE_SYSTEM;
+    record.arch = 90, record.at = 5, record.why = 1, record.ptx = 1;
+    EXPECT_EQ(nullptr, definitions_kernel_facts(&of.defs, 7));
+    of.Add(PTDS_REC_KERNEL_FACTS, record, words, sizeof words);
+    const kernel_facts *facts = definitions_kernel_facts(&of.defs, 7);
+    ASSERT_NE(nullptr, facts);
+    EXPECT_NE(facts->word, words);
+    EXPECT_EQ("r16:32 v3:0 rwar---w-; p0:4 r--------; ", Bases(facts));
+    EXPECT_EQ(5u, facts->words) << "without what fills it up";
+    EXPECT_EQ(PTDS_CODE_INDIRECT, facts->verdict);
+    EXPECT_EQ(PTDS_CODE_SYSTEM, facts->flags);
+    EXPECT_EQ(90, facts->arch);
+    EXPECT_EQ(5u, facts->at);
+    EXPECT_EQ(1, facts->why);
+    EXPECT_EQ(1, facts->ptx);
+    EXPECT_TRUE(kernel_facts_are_known(facts));
+    of.Add(PTDS_REC_KERNEL_FACTS, record, words, 4 * sizeof words[0]);
+    facts = definitions_kernel_facts(&of.defs, 7);
+    EXPECT_FALSE(kernel_facts_are_known(facts)) << "the second base is cut";
+    EXPECT_EQ("r16:32 v3:0 rwar---w-; ", Bases(facts));
+    record.bases = 3;
+    of.Add(PTDS_REC_KERNEL_FACTS, record, words, sizeof words);
+    EXPECT_FALSE(kernel_facts_are_known(definitions_kernel_facts(&of.defs, 7))) << "a third base without terms";
+    record.bases = 2, record.verdict = 3;
+    of.Add(PTDS_REC_KERNEL_FACTS, record, words, sizeof words);
+    EXPECT_FALSE(kernel_facts_are_known(definitions_kernel_facts(&of.defs, 7))) << "of a later version";
+}
+
+TEST(Definitions, UnknownFactsHideMemory)
+{
+    Definitions of;
+    ptds_rec_KERNEL kernel = {};
+    ptds_rec_KERNEL_FACTS facts = {};
+    kernel.uid = facts.kernel = 1;
+    of.Add(PTDS_REC_KERNEL, kernel, nullptr, 0);
+    of.Add(PTDS_REC_KERNEL_FACTS, facts, nullptr, 0);
+    EXPECT_FALSE(definitions_kernel_hides(&of.defs, 1));
+    facts.verdict = PTDS_CODE_UNKNOWN;
+    of.Add(PTDS_REC_KERNEL_FACTS, facts, nullptr, 0);
+    EXPECT_TRUE(definitions_kernel_hides(&of.defs, 1));
+}
+
+TEST(Definitions, WhatFactsSayOfPlaces)
+{
+    const uint32_t words[] = {1 | 1 << 12,           8 | 12u << 16,  /* reads the word at 8 */
+                              2 | 1 << 12,           20 | 24u << 16, /* writes by a word that is not aligned */
+                              1 | 1 << 12 | 1 << 16, 41 | 57u << 16, /* reads by any of these */
+                              3 | 1 << 12,           8 | 12u << 16,  /* writes by the first, too */
+                              2 | 1 << 12 | 1 << 16, 0xfff8 | 0xffffu << 16};
+    ptds_rec_KERNEL_FACTS record = {};
+    record.bases = 5;
+    kernel_facts facts = kernel_facts_of(&record, words, sizeof words);
+    std::vector<uint8_t> touch(FACTS_PLACES);
+    kernel_facts_places(&facts, touch.data());
+    EXPECT_EQ((std::vector<uint8_t>{0, 2, 2, 2, 0, 1, 1, 1, 0}), std::vector<uint8_t>(touch.begin(), touch.begin() + 9));
+    EXPECT_EQ(FACTS_MAY_WRITE, touch[FACTS_PLACES - 1]);
+    EXPECT_EQ(FACTS_NOTHING, touch[FACTS_PLACES - 2]);
+    facts.flags = PTDS_CODE_TENSOR_MAP;
+    kernel_facts_places(&facts, touch.data());
+    EXPECT_EQ(FACTS_UNSAID, touch[0]);
+    facts.flags = 0, facts.verdict = PTDS_CODE_UNKNOWN;
+    kernel_facts_places(&facts, touch.data());
+    EXPECT_EQ(FACTS_UNSAID, touch[0]);
+    EXPECT_EQ(FACTS_UNSAID, kernel_facts_variables(&facts));
+}
+
 TEST(Definitions, OfAKernelHaveItsLayoutWhole)
 {
     Definitions of;

@@ -72,6 +72,27 @@ TEST(WhatIf, OnlyWhatIsConstIsRead)
     run.Takes(ORDER_GUARDED, 19.5, 20.6);
 }
 
+/* As the verdicts have it. */
+TEST(WhatIf, ByTheCodeOfKernelsWhereItIsKnown)
+{
+    WhatIf readers(Two("k=one args=A facts=r0", "k=two args=A facts=r0"));
+    readers.Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf writer(Two("k=_Z1aPKf args=A facts=w0", "k=two args=A facts=r0"));
+    writer.Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf value(Two("k=one args=A,B facts=w1", "k=two args=A facts=w0"));
+    value.Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf maps(Two("k=one args=A,B facts=w1,tensor-map", "k=two args=A facts=w0"));
+    maps.Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf unknown(Two("k=_Z1aPKf args=A facts=unknown", "k=two args=B facts=r0"));
+    unknown.Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf unused(Two("k=one args=A vars=B facts=w0", "k=two args=B facts=w0"));
+    unused.Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf read(Two("k=one args=A vars=B facts=w0,rv", "k=two args=B facts=r0"));
+    read.Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf written(Two("k=one args=A vars=B facts=w0,wv", "k=two args=B facts=r0"));
+    written.Takes(ORDER_GUARDED, 19.5, 20.6);
+}
+
 TEST(WhatIf, WhatWasFreedIsNotFoundInWhatLiesThereNow)
 {
     WhatIf run("1@0+1 alloc ptr=0x300000 bytes=4096 m=old\n1@4+1 free m=old\n" +

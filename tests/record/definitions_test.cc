@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "interpose/base/elf.h"
+#include "interpose/code/code.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/rescue.h"
 #include "interpose/state/hooks.h"
@@ -101,6 +102,48 @@ TEST_F(Definitions, Kernels)
     written = last<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
     EXPECT_EQ(0u, written.name);
     EXPECT_EQ(sizeof written, bytes_of(PTDS_REC_KERNEL).back().size());
+}
+
+TEST_F(Definitions, KernelFacts)
+{
+    static code_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.verdict = CODE_INDIRECT, facts.why = CODE_WHY_NONE, facts.flags = CODE_SYSTEM, facts.is_ptx = 1, facts.arch = 90;
+    facts.at = 12, facts.bases = 2;
+    facts.base[0] = {CODE_READ, CODE_READ | CODE_WRITE, CODE_WRITE, 2, {{CODE_RANGE, 16, 32}, {CODE_VARIABLE, 3, 0}}};
+    facts.base[1] = {CODE_READ | CODE_WRITE | CODE_ATOMIC, 0, 0, 1, {{CODE_PARAMETER, 8, 12}}};
+    record_kernel_facts(4, &facts);
+    auto written = last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS);
+    EXPECT_EQ(4u, written.kernel);
+    EXPECT_EQ(12u, written.at);
+    EXPECT_EQ(90, written.arch);
+    EXPECT_EQ(2, written.bases);
+    EXPECT_EQ(PTDS_CODE_INDIRECT, written.verdict);
+    EXPECT_EQ(PTDS_CODE_WHY_NONE, written.why);
+    EXPECT_EQ(PTDS_CODE_SYSTEM, written.flags);
+    EXPECT_EQ(1, written.ptx);
+    const uint32_t words[] = {1 | 3 << 4 | 2 << 8 | 2 << 12 | 1 << 16 | 2 << 18, 16 | 32 << 16, 3, 7 | 1 << 12,
+                              8 | 12 << 16};
+    const auto bytes = bytes_of(PTDS_REC_KERNEL_FACTS).back();
+    ASSERT_LE(sizeof written + sizeof words, bytes.size());
+    EXPECT_EQ(0, memcmp(bytes.data() + sizeof written, words, sizeof words));
+}
+
+/* All that there can be, and more: which is no facts. */
+TEST_F(Definitions, ManyKernelFacts)
+{
+    static code_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.bases = CODE_BASES;
+    for (code_base &base : facts.base)
+        base = {CODE_READ, 0, 0, CODE_TERMS, {{CODE_PARAMETER, 8, 12}, {CODE_LOADED, 0, 0}}};
+    record_kernel_facts(5, &facts);
+    EXPECT_EQ(PTDS_CODE_DIRECT, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).verdict);
+    EXPECT_EQ(sizeof(ptds_rec_KERNEL_FACTS) + CODE_BASES * (1 + CODE_TERMS) * sizeof(uint32_t),
+              bytes_of(PTDS_REC_KERNEL_FACTS).back().size());
+    facts.bases = CODE_BASES + 1;
+    record_kernel_facts(5, &facts);
+    EXPECT_EQ(PTDS_CODE_UNKNOWN, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).verdict);
 }
 
 TEST_F(Definitions, WhatWentPastOrAway)

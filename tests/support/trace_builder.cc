@@ -182,6 +182,18 @@ void TraceBuilder::Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_
                std::string(reinterpret_cast<const char *>(layout.data()), layout.size() * sizeof(uint32_t)));
 }
 
+void TraceBuilder::KernelFacts(uint32_t uid, const std::vector<uint32_t> &word, uint32_t bases, uint32_t verdict,
+                               uint32_t flags)
+{
+    auto record = Blank<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS);
+    record.kernel = uid;
+    record.bases = static_cast<uint16_t>(bases);
+    record.verdict = static_cast<uint8_t>(verdict);
+    record.flags = static_cast<uint8_t>(flags);
+    Definition(PTDS_REC_KERNEL_FACTS, &record, sizeof record,
+               std::string(reinterpret_cast<const char *>(word.data()), word.size() * sizeof(uint32_t)));
+}
+
 void TraceBuilder::Memory(const CallSpec &allocation)
 {
     auto record = Blank<ptds_rec_MEMORY>(PTDS_REC_MEMORY);

@@ -27,6 +27,10 @@
  *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer; vars=NAME its module's variables (NAME
  *               a memory that need not be allocated, =NAME only read, old: not told), else it has none
  *
+ *   facts=r0,w1,...  what the kernel's code says: it reads (r), may write (w), or both (u), by its parameter of that
+ * number; r0-2 by any word of the parameters 0 and 1; rv, wv, uv by a variable; or direct (nothing more), indirect,
+ *               unknown, tensor-map
+ *
  *   blocks=N    of a launch: its grid, of 1024 threads each; else it has no shape that means anything
  *
  *   reaches=NAME,=NAME   of launches and copies: memory that no word names, written or (=) read
@@ -125,6 +129,9 @@ public:
     void StreamGone(uint32_t uid, uint64_t ticks);
     void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {},
                 uint32_t variables = PTDS_NO_VARIABLES);
+    /* word: as in KERNEL_FACTS. */
+    void KernelFacts(uint32_t uid, const std::vector<uint32_t> &word, uint32_t bases, uint32_t verdict = PTDS_CODE_DIRECT,
+                     uint32_t flags = 0);
     void Memory(const CallSpec &allocation);
     void Untabled(const std::string &name);
     void Bypass(const std::string &object, uint32_t what = PTDS_BYPASS_DRIVER_COPY);

@@ -160,7 +160,36 @@ private:
         return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
     }
 
-    uint32_t KernelId(const std::string &name, uint32_t params, uint32_t variables)
+    void AddFacts(uint32_t kernel, const std::string &facts)
+    {
+        static const std::map<char, uint32_t> uses = {
+            {'r', PTDS_CODE_READ}, {'w', PTDS_CODE_WRITE}, {'u', PTDS_CODE_READ | PTDS_CODE_WRITE}};
+        static const std::map<std::string, uint32_t> verdicts = {
+            {"direct", PTDS_CODE_DIRECT}, {"indirect", PTDS_CODE_INDIRECT}, {"unknown", PTDS_CODE_UNKNOWN}};
+        std::vector<uint32_t> words;
+        uint32_t bases = 0, verdict = PTDS_CODE_DIRECT, flags = 0;
+        std::istringstream all(facts);
+        for (std::string one; std::getline(all, one, ',');) {
+            if (verdicts.count(one) != 0 || one == "tensor-map") {
+                verdict = one == "tensor-map" ? verdict : verdicts.at(one);
+                flags |= one == "tensor-map" ? PTDS_CODE_TENSOR_MAP : 0;
+                continue;
+            }
+            const size_t range = one.find('-');
+            const uint32_t kind = one[1] == 'v'                ? PTDS_CODE_VARIABLE
+                                  : range == std::string::npos ? PTDS_CODE_PARAMETER
+                                                               : PTDS_CODE_RANGE;
+            const auto low = kind == PTDS_CODE_VARIABLE ? 0u : static_cast<uint32_t>(std::stoul(one.substr(1))) * 8;
+            const auto high =
+                kind == PTDS_CODE_RANGE ? static_cast<uint32_t>(std::stoul(one.substr(range + 1))) * 8 : low + 4;
+            words.push_back(uses.at(one[0]) | 1 << 12 | kind << 16);
+            words.push_back(low | high << 16);
+            bases++;
+        }
+        trace_.KernelFacts(kernel, words, bases, verdict, flags);
+    }
+
+    uint32_t KernelId(const std::string &name, uint32_t params, uint32_t variables, const std::string &facts)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
             std::vector<uint32_t> layout;
@@ -168,6 +197,8 @@ private:
                 layout.push_back(i * 8 << 16 | 8);
             trace_.String(id, name);
             trace_.Kernel(id, id, layout, variables);
+            if (!facts.empty())
+                AddFacts(id, facts);
         });
     }
 
@@ -253,7 +284,8 @@ private:
             if (arg != "-")
                 call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));
         if (pairs->count("k") != 0)
-            call->object = KernelId(Take(pairs, "k", ""), params, Variables(Take(pairs, "vars", "none")));
+            call->object =
+                KernelId(Take(pairs, "k", ""), params, Variables(Take(pairs, "vars", "none")), Take(pairs, "facts", ""));
         AddReached(Take(pairs, "reaches", ""), call);
     }
 

@@ -80,7 +80,7 @@ void ptx_read(const struct code_image *image, const char *kernel, struct form *f
     lexer_begin(&ptx->lexer, (const char *)image->bytes, image->size);
     if (!lexer_is_word(&ptx->lexer, ".version"))
         return form_unknown(form, CODE_WHY_NO_IMAGE, 0, NULL);
-    if (!symbols_begin(&ptx->symbols, form->arena) || !table_begin(ptx) || !module_scan(ptx))
+    if (!ptx_symbols_begin(&ptx->symbols, form->arena) || !table_begin(ptx) || !module_scan(ptx))
         return form_unknown(form, CODE_WHY_MEMORY, 0, NULL);
     struct function *function = wanted(ptx, kernel);
     if (!function)

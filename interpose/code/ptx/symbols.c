@@ -19,7 +19,7 @@ static uint32_t hash_of(const struct symbols *symbols, struct span name)
     return (uint32_t)(hash ^ hash >> 29);
 }
 
-int symbols_begin(struct symbols *symbols, struct arena *arena)
+int ptx_symbols_begin(struct symbols *symbols, struct arena *arena)
 {
     *symbols = (struct symbols){.arena = arena, .slots = FIRST_SLOTS};
     symbols->slot = arena_get(arena, FIRST_SLOTS * sizeof(struct symbol *));

@@ -66,7 +66,7 @@ struct symbols {
 };
 
 /* 0: there is no memory. */
-int symbols_begin(struct symbols *symbols, struct arena *arena);
+int ptx_symbols_begin(struct symbols *symbols, struct arena *arena);
 
 /* A new one in the scope at hand, which hides older ones of that name. NULL: there is no memory. */
 struct symbol *symbols_add(struct symbols *symbols, struct span name, enum symbol_kind kind);

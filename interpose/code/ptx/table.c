@@ -19,7 +19,7 @@ static const struct row rows[] = {
 
 int table_begin(struct ptx *ptx)
 {
-    if (!symbols_begin(&ptx->mnemonics, ptx->arena))
+    if (!ptx_symbols_begin(&ptx->mnemonics, ptx->arena))
         return 0;
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct span name = {rows[i].name, (uint32_t)strlen(rows[i].name)};
