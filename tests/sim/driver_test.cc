@@ -30,7 +30,7 @@ TEST_F(Driver, AnUnknownKernelIsRefused)
     ASSERT_EQ(CUDA_SUCCESS,
               cuModuleLoadData(&other,
                                ".version 7.0\n.target sm_52\n.visible .entry mystery(.param .u64 p,\n .param .align 16 "
-                               ".b8 s[24], // a comment, with a comma\n .param .f32 x)\n{ ret; }"));
+                               ".b8 s[24], // a comment, with a comma\n .param .f32 x)\n{ mystery.u32 %r1; ret; }"));
     ASSERT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&f, other, "mystery"));
     size_t offset = 0, size = 0;
     EXPECT_EQ(CUDA_SUCCESS, cuFuncGetParamInfo(f, 1, &offset, &size));

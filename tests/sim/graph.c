@@ -109,6 +109,7 @@ struct node *graph_copy_of(const struct graph *graph, const struct node *node)
 struct launch {
     struct op **ops;
     size_t count, capacity;
+    struct claim *claim; /* for each kernel, whatever was said when it was captured */
 };
 
 static struct op *launch_op(struct launch *l, struct work *w)
@@ -144,6 +145,10 @@ static void expand(struct launch *l, const struct graph *graph, struct op *befor
         const struct node *node = nodes->nodes[i];
         bool child = node->work.kind == WORK_CHILD;
         struct work nothing = {.kind = WORK_NONE}, w = child ? nothing : work_clone(&node->work);
+        if (w.kind == WORK_KERNEL) {
+            claim_release(w.kernel.claim);
+            w.kernel.claim = claim_hold(l->claim);
+        }
         struct op *first = last[i] = launch_op(l, &w);
         op_after(first, before);
         for (size_t d = 0; d < node->deps.count; d++)
@@ -177,10 +182,12 @@ static bool launch_waits(const struct graph *graph)
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
 {
     struct work nothing = {.kind = WORK_NONE};
-    struct launch launch = {NULL, 0, 0};
+    struct launch launch = {NULL, 0, 0, claim_take()};
     CUresult result = capture_observe(s); /* no capture takes one, and none survives it (measured) */
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
+        claim_release(launch.claim);
         return result;
+    }
     struct op *before = op_new(&nothing), *after = op_new(&nothing);
     stream_order_after(s, before);
     op_after(before, exec->last);
@@ -194,6 +201,7 @@ CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
     op_submit(after);
     op_submit(before); /* last: what it lets go must all be there */
     free(launch.ops);
+    claim_release(launch.claim);
     if (launch_waits(exec->graph))
         op_wait(exec->last);
     return CUDA_SUCCESS;

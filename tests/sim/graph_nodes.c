@@ -15,7 +15,8 @@
 static CUresult of_kernel(const CUDA_KERNEL_NODE_PARAMS *p, struct work *w)
 {
     const struct kernel_work shape = {
-        NULL, {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes, NULL};
+        NULL, {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes, NULL,
+        NULL};
     return launch_work(p->func ? p->func : (CUfunction)p->kern, &shape, p->kernelParams, p->extra, w);
 }
 

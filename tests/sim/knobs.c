@@ -20,7 +20,7 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-    bool load_holds, overtake, thread_end_hangs, pageable, loses_errno;
+    bool load_holds, overtake, thread_end_hangs, pageable, loses_errno, claims_abort, tells_unknown;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
 int knob_driver_version(void)
@@ -52,6 +52,16 @@ bool knob_small_copies_overtake(void)
 bool knob_thread_end_hangs(void)
 {
     return knob.thread_end_hangs;
+}
+
+bool knob_claims_abort(void)
+{
+    return knob.claims_abort;
+}
+
+bool knob_tells_unknown(void)
+{
+    return knob.tells_unknown;
 }
 
 static struct entry *entry_named(const char *symbol, size_t length)
@@ -138,6 +148,8 @@ static void load(void)
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
     knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
+    knob.claims_abort = is_word("SIM_CLAIMS", "abort");
+    knob.tells_unknown = is_word("SIM_UNKNOWN", "tell");
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);

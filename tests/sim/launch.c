@@ -3,6 +3,7 @@
  * cuLaunchKernel and its relatives. Called by programs. Parameters are copied during the call, as the driver does; an
  * unknown kernel is refused here and never "run" as nothing.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,11 @@ CUresult launch_work(CUfunction f, const struct kernel_work *shape, void **param
         return CUDA_ERROR_INVALID_HANDLE;
     if (!fits(shape) || (parameters && extra) || (fn->parameter_count && !parameters && !buffer))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!fn->run)
+    if (!function_runs(fn)) {
+        if (knob_tells_unknown())
+            fprintf(stderr, "sim: kernel %s cannot run: %s\n", fn->name, fn->code->unknown);
         return CUDA_ERROR_NOT_SUPPORTED;
+    }
     *w = (struct work){.kind = WORK_KERNEL, .kernel = *shape, .blob_size = fn->parameter_bytes};
     w->kernel.function = fn;
     w->kernel.kernel = handle_is(f, HANDLE_KERNEL) ? (CUkernel)f : NULL;
@@ -75,10 +79,14 @@ static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream h
 {
     struct stream *s;
     struct work w;
+    struct claim *claim = claim_take();
     sim_lock();
     CUresult result = stream_find(hStream, &s);
     if (result == CUDA_SUCCESS)
         result = launch_work(f, shape, parameters, extra, &w);
+    if (result == CUDA_SUCCESS)
+        w.kernel.claim = claim_hold(claim);
+    claim_release(claim);
     for (int i = 0; i < 2; i++)
         if (result == CUDA_SUCCESS && began[i])
             result = record_beginning(s, began[i]);
@@ -95,7 +103,7 @@ CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int g
                              unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     const struct kernel_work shape = {
-        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL, NULL};
     return launch(f, &shape, hStream, kernelParams, extra, no_events);
 }
 
@@ -104,7 +112,7 @@ CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, uns
                                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
 {
     const struct kernel_work shape = {
-        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL, NULL};
     return launch(f, &shape, hStream, kernelParams, NULL, no_events);
 }
 
@@ -139,6 +147,7 @@ CUresult impl_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void 
                                       {config->gridDimX, config->gridDimY, config->gridDimZ},
                                       {config->blockDimX, config->blockDimY, config->blockDimZ},
                                       config->sharedMemBytes,
+                                      NULL,
                                       NULL};
     return launch(f, &shape, config->hStream, kernelParams, extra, began);
 }

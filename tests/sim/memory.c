@@ -62,6 +62,18 @@ void *memory_bytes(uint64_t address)
     return v ? v->bytes + (address - v->base) : (void *)(uintptr_t)address;
 }
 
+bool memory_window(uint64_t address, uint64_t *base, size_t *size, char **bytes)
+{
+    for (int i = 0; i < MAX_DEVICES; i++) {
+        *bytes = __atomic_load_n(&windows[i].bytes, __ATOMIC_ACQUIRE);
+        *base = windows[i].base;
+        *size = WINDOW_BYTES;
+        if (*bytes && address - *base < *size)
+            return true;
+    }
+    return false;
+}
+
 static bool in_window(uint64_t address)
 {
     return memory_bytes(address) != (void *)(uintptr_t)address;

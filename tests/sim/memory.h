@@ -63,11 +63,12 @@ size_t memory_count(void); /* locked, as the next three */
 struct allocation *memory_at(size_t i);
 void memory_renew(struct allocation *a, size_t size); /* freed, and handed out again */
 size_t memory_rounded(size_t size);
-enum memory_kind memory_kind_of(uint64_t address);           /* locked */
-bool memory_waits(uint64_t address);                         /* locked; SYNC_MEMOPS */
-CUresult memory_check(uint64_t address, size_t size);        /* locked; 1 if a device range is not all allocated */
-void *memory_bytes(uint64_t address);                        /* where the simulator reaches these bytes */
-bool memory_account(int device, size_t more, size_t less);   /* locked; false: there is not so much */
+enum memory_kind memory_kind_of(uint64_t address);    /* locked */
+bool memory_waits(uint64_t address);                  /* locked; SYNC_MEMOPS */
+CUresult memory_check(uint64_t address, size_t size); /* locked; 1 if a device range is not all allocated */
+void *memory_bytes(uint64_t address);                 /* where the simulator reaches these bytes */
+bool memory_window(uint64_t address, uint64_t *base, size_t *size, char **bytes); /* of a device; it stays where it is */
+bool memory_account(int device, size_t more, size_t less);                        /* locked; false: there is not so much */
 int memory_file(const struct allocation *a, size_t *offset); /* locked; the file that device memory lies in */
 void memory_usage(int device, size_t *free_bytes, size_t *total);
 static inline bool memory_on_device(enum memory_kind k)
@@ -110,6 +111,7 @@ struct array_object {
 
 enum object_kind { OBJECT_TEXTURE = 1, OBJECT_SURFACE };
 
-void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* unlocked; NULL: not such an object */
+/* Unlocked; false: not such an object. array: the handle of the array that it is of, or 0. */
+bool object_memory(uint64_t handle, enum object_kind kind, uint64_t *address, size_t *bytes, uint64_t *array);
 
 #endif

@@ -46,7 +46,7 @@ CUresult impl_cuModuleLoadData(CUmodule *module, const void *image)
     if (result == CUDA_SUCCESS) { /* a capture does not mind loading, but unloading */
         wait_as_a_load(ctx);
         struct module *m = module_parse(ctx, image);
-        if (m && m->variables && !m->memory) {
+        if (m && m->text->memory_bytes && !m->memory) {
             module_free(m);
             result = CUDA_ERROR_OUT_OF_MEMORY;
         } else if (m) {

@@ -13,6 +13,7 @@
 
 #include "tests/sim/impl.h"
 #include "tests/sim/memory.h"
+#include "tests/sim/ptx.h"
 
 #define SIM_EXPORT __attribute__((visibility("default")))
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -62,7 +63,8 @@ struct fill {
 struct kernel_work {
     const struct function *function; /* the parameters are in the blob */
     unsigned int grid[3], block[3], shared;
-    CUkernel kernel; /* NULL: launched by a CUfunction */
+    CUkernel kernel;     /* NULL: launched by a CUfunction */
+    struct claim *claim; /* what it may touch; held; NULL not said */
 };
 
 struct host_work {
@@ -311,7 +313,7 @@ CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, e
 
 /* ---- modules and kernels (module.c, kernels.c) ---- */
 
-#define MAX_PARAMETERS 32 /* of a built-in kernel or a test's own without PTX */
+#define MAX_PARAMETERS 32 /* of a test's own kernel without PTX */
 
 struct parameter {
     size_t offset, size;
@@ -319,17 +321,10 @@ struct parameter {
 
 typedef void (*kernel_function)(const struct kernel_work *k, const unsigned char *parameters);
 
-/* A variable of a module: a part of the module's one allocation. */
-struct variable {
-    char name[128];
-    size_t offset, size, element;
-    const char *first_value; /* in the text, while it is read */
-    struct variable *next;
-};
-
 struct function {
-    char name[128];
-    kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
+    char *name;
+    const struct ptx_function *code; /* NULL: a test's own, without PTX */
+    kernel_function run;             /* a test's own; goes before the code */
     struct module *module;
     struct parameter *parameters; /* owned */
     size_t parameter_count, parameter_bytes;
@@ -341,9 +336,9 @@ struct function {
 struct module {
     struct context *ctx;
     bool ptx;
+    struct ptx_text *text;
     struct function *functions;
-    struct variable *variables;
-    uint64_t memory; /* where they lie; 0 if there are none */
+    uint64_t memory; /* where the text's variables lie; 0 if there are none */
     uint64_t memory_id;
 };
 
@@ -351,10 +346,10 @@ struct module *module_parse(struct context *ctx, const void *image);
 void module_free(struct module *m);
 struct function *module_function(struct module *m, const char *name);
 CUresult module_variable(const struct module *m, const char *name, CUdeviceptr *address, size_t *size);
-void variables_parse(struct module *m, const char *text); /* no room for them: m->memory stays 0 */
+bool function_runs(const struct function *f); /* no: the interpreter does not know all of its code */
+void variables_place(struct module *m);       /* no room for them: m->memory stays 0 */
 void variables_free(struct module *m);
-size_t ptx_type_size(const char *type); /* of the letters behind the dot; 0: not a type */
-void module_load_over(void);            /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
+void module_load_over(void); /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
 struct function *function_of(CUfunction handle); /* either kind of handle; locked */
 kernel_function kernel_find(const char *name, const char **signature);
 
@@ -388,6 +383,8 @@ uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
 bool knob_small_copies_overtake(void);
 bool knob_thread_end_hangs(void);
+bool knob_claims_abort(void);
+bool knob_tells_unknown(void);
 void hide_symbol(void *address);
 
 #endif

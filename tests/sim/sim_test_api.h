@@ -30,6 +30,18 @@ typedef void (*sim_kernel)(const unsigned char *parameters);
 SIM_API void sim_define_kernel(const char *name, const char *signature, sim_kernel run);
 SIM_API void *sim_bytes(uint64_t device_pointer);
 
+/* What this thread's next launch (of a kernel, or of a graph: each of its kernels) was said to touch, as device addresses;
+ * an array by its handle. Each other access to global memory or a module's variable is an error: it is counted, said on
+ * stderr, and with SIM_CLAIMS=abort the process ends with that launch. everything: no access is an error. */
+struct sim_range {
+    uint64_t begin, end;
+    uint32_t writes;
+};
+SIM_API void sim_claim_next(const struct sim_range *ranges, unsigned count, int everything);
+SIM_API unsigned long sim_unclaimed_accesses(void);
+SIM_API const char *sim_unclaimed_text(void); /* of the first */
+SIM_API void sim_reset_unclaimed(void);
+
 #ifdef __cplusplus
 }
 #endif

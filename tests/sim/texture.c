@@ -20,13 +20,15 @@ struct object {
 
 static struct object objects[OBJECTS]; /* the handle is the index; 0 is none */
 
-void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes)
+bool object_memory(uint64_t handle, enum object_kind kind, uint64_t *address, size_t *bytes, uint64_t *array)
 {
     const struct object *o = handle < OBJECTS ? &objects[handle] : NULL;
     if (!o || __atomic_load_n(&o->kind, __ATOMIC_ACQUIRE) != kind)
-        return NULL;
+        return false;
+    *address = o->address;
     *bytes = o->bytes;
-    return memory_bytes(o->address);
+    *array = o->resource.resType == CU_RESOURCE_TYPE_ARRAY ? (uint64_t)(uintptr_t)o->resource.res.array.hArray : 0;
+    return true;
 }
 
 /* Locked. */

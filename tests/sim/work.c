@@ -70,7 +70,10 @@ static void run_kernel(const struct kernel_work *k, const unsigned char *paramet
 {
     uint64_t least = knob_launch_ns();
     uint64_t end = least ? sim_now_ns() + least : 0;
-    k->function->run(k, parameters);
+    if (k->function->run)
+        k->function->run(k, parameters);
+    else
+        ptx_run(k, parameters);
     if (least) {
         struct timespec t = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0) {
@@ -113,6 +116,8 @@ struct work work_clone(const struct work *w)
             abort();
         memcpy(copy.blob, w->blob, w->blob_size);
     }
+    if (w->kind == WORK_KERNEL)
+        claim_hold(w->kernel.claim);
     if (w->kind == WORK_CHILD) {
         copy.child = graph_clone(w->child);
         copy.child->embedded = true;
@@ -124,6 +129,8 @@ void work_clear(struct work *w)
 {
     if (w->kind == WORK_CHILD)
         graph_free(w->child);
+    if (w->kind == WORK_KERNEL)
+        claim_release(w->kernel.claim);
     free(w->blob);
     *w = (struct work){.kind = WORK_NONE};
 }
