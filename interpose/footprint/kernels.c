@@ -136,22 +136,13 @@ void kernels_take(struct kernel *kernel, const struct code_facts *facts)
 }
 
 /* Where code can't be read, its name may have to do. */
-static void ask_code(struct kernel *kernel, const char *name)
+static void ask_code(struct kernel *kernel, const char *name, struct code_facts *facts)
 {
-    struct code_facts *facts = memory_pages(sizeof *facts);
-    if (!facts) {
-        kernel->facts.opaque = OPAQUE_CODE;
-        list_pointers(kernel);
-        return;
-    }
-    if (kernel->module)
-        image_read(&kernel->module->image, name, facts);
-    else
-        facts->verdict = CODE_UNKNOWN, facts->why = CODE_WHY_NO_IMAGE;
+    static const struct image none;
+    image_read(kernel->module ? &kernel->module->image : &none, name, facts);
     if (facts->verdict == CODE_UNKNOWN && env_get()->trust == ENV_TRUST_NAMES)
         names_guess(name, kernel->params, kernel->layout, facts);
     kernels_take(kernel, facts);
-    memory_pages_free(facts, sizeof *facts);
 }
 
 uint32_t kernels_opaque;
@@ -172,29 +163,46 @@ static uint32_t variables_of(const struct kernel *kernel)
                                                   : memory->uid | PTDS_CONSTANT_VARIABLES;
 }
 
-static const struct kernel *learn(CUfunction function)
+static void ask(struct kernel *kernel, CUfunction function, const char *name, struct code_facts *facts)
 {
-    struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
-    if (kernel || capture_any())
-        return kernel;
-    kernel = new_kernel();
-    if (!kernel)
-        return NULL;
-    const char *name = name_of(function);
     pageable_ask();
     kernel->handle = (uint64_t)function;
     kernel->uid = objects_uid(OBJECT_KERNEL);
     kernel->module = modules_of(function);
     kernel->ends = (uint8_t)names_have_ends(name);
     ask_params(kernel, function);
-    ask_code(kernel, name);
-    /* Threads that meet a kernel for the first time together must agree on one entry. */
-    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
-    if (agreed == kernel)
-        record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
-    else if (agreed)
+    ask_code(kernel, name, facts);
+}
+
+/* Threads that meet a kernel for the first time together must agree on one entry. */
+static const struct kernel *agree(struct kernel *kernel, const char *name, const struct code_facts *facts)
+{
+    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, kernel->handle, (uint64_t)kernel);
+    if (agreed && agreed != kernel)
         free_kernel(kernel);
-    return agreed ? agreed : kernel;
+    if (agreed != kernel)
+        return agreed ? agreed : kernel;
+    record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
+    record_kernel_facts(kernel->uid, facts);
+    return kernel;
+}
+
+static const struct kernel *learn(CUfunction function)
+{
+    struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
+    if (kernel || capture_any())
+        return kernel;
+    struct code_facts *facts = memory_pages(sizeof *facts);
+    kernel = facts ? new_kernel() : NULL;
+    const struct kernel *agreed = NULL;
+    if (kernel) {
+        const char *name = name_of(function);
+        ask(kernel, function, name, facts);
+        agreed = agree(kernel, name, facts);
+    }
+    if (facts)
+        memory_pages_free(facts, sizeof *facts);
+    return agreed;
 }
 
 const struct kernel *kernels_find_anew(struct thread *thread, CUfunction function)
