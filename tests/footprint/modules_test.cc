@@ -28,8 +28,6 @@ namespace
 const char *const kPlain = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry f()\n{\n ret;\n}\n";
 const char *const kVariable = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 counter;\n"
                               ".visible .entry f()\n{\n ret;\n}\n";
-const char *const kNumber = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 4 .u32 number;\n"
-                            ".visible .entry f()\n{\n ret;\n}\n"; /* holds no pointer */
 const CUfunction kFunction = CUfunction(0x700), kKernel = CUfunction(0x800);
 uintptr_t g_module, g_library; /* what the driver says whose it is; 0: it refuses */
 
@@ -188,24 +186,22 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
     EXPECT_EQ(0u, owner(kFunction));
 }
 
-/* Of an image that tells of none: the driver has one all the same. What it holds is known, as nobody has written it. */
-TEST_F(Modules, WithAVariableThatTheImageDoesNotTell)
+/* Nobody has written them: what they hold is known. */
+TEST_F(Modules, HaveVariablesFromTheBeginning)
 {
     load(7, kPlain);
     gives(kFunction, 7);
     ASSERT_NE(nullptr, modules_of(kFunction));
-    EXPECT_EQ(nullptr, modules_of(kFunction)->memory);
-    struct memory *memory = variable(0x10000, 8, 7);
-    const struct module *module = modules_of(kFunction);
-    EXPECT_EQ(memory, module->memory);
-    EXPECT_EQ(1u, module->writes);
-    EXPECT_EQ(1u, module->points);
-    EXPECT_TRUE(tables_known_variables(memory));
+    struct memory *of = modules_of(kFunction)->memory;
+    ASSERT_NE(nullptr, of);
+    EXPECT_EQ(of, variable(0x10000, 8, 7));
+    EXPECT_FALSE(tables_may_hide(of, 0));
     unload(7);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
-    const struct memory *nobodys = variable(0x10000, 8, 7);
+    struct memory *nobodys = variable(0x10000, 8, 7);
     ASSERT_NE(nullptr, nobodys);
     EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind);
+    EXPECT_TRUE(tables_may_hide(nobodys, 1)) << "of a module that nobody has seen";
     memories_drop(memories_unmap(0x10000));
 }
 
@@ -293,15 +289,20 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
 {
     const auto opaque = [this](CUfunction function) {
         struct kernel kernel = {};
+        struct code_facts facts = {};
         kernel.module = modules_of(function);
+        facts.bases = facts.variables = facts.base[0].count = 1;
+        facts.base[0].use = facts.base[0].through = CODE_READ;
+        facts.base[0].term[0].kind = CODE_VARIABLE;
+        kernels_take(&kernel, &facts);
         call.touched.count = 0;
         call.touched.opaque = 0;
         kernels_touch(&call, &kernel, nullptr, nullptr);
         return int(call.touched.opaque);
     };
     driver.cuPointerGetAttribute = managed;
-    load(7, kNumber);
-    load(8, kNumber);
+    load(7, kVariable);
+    load(8, kVariable);
     gives(kFunction, 7);
     gives(kKernel, 8);
     captures_open = 1;
@@ -431,7 +432,8 @@ TEST_F(Modules, AndAllElseCanBeUsedAfterAFork)
     footprint_kernels_after_fork();
     struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, base, 64);
     memories_map(memory, base, 64, base);
-    tables_filled(nullptr, memory, base, &base, sizeof base);
+    tables_made(memory);
+    tables_filled(nullptr, memory, base, reinterpret_cast<const uint8_t *>(&base), sizeof base);
     EXPECT_NE(nullptr, *memories_table(memory));
     const CUdeviceptr reserved = 0x200000;
     reservations_made(&call, &reserved, 4096);
