@@ -92,6 +92,24 @@ static int take_base(struct facts *facts, const struct code_facts *from, const s
     return 1;
 }
 
+/* In the order of the parameters: so they are told, too. */
+static uint32_t place_of(const struct facts *facts, const struct facts_base *base)
+{
+    const struct facts_term *term = &facts->term[base->first];
+    return term->kind == CODE_PARAMETER || term->kind == CODE_RANGE ? term->from : UINT32_MAX;
+}
+
+static void sort_bases(struct facts *facts)
+{
+    for (unsigned i = 1; i < facts->bases; i++) {
+        struct facts_base one = facts->base[i];
+        unsigned at = i;
+        for (; at && place_of(facts, &facts->base[at - 1]) > place_of(facts, &one); at--)
+            facts->base[at] = facts->base[at - 1];
+        facts->base[at] = one;
+    }
+}
+
 /* A variable that is named, and of which no base tells, is read. */
 static void take_variables(struct facts *facts, const struct code_facts *from)
 {
@@ -144,6 +162,7 @@ void facts_take(struct facts *facts, const struct code_facts *from, uint32_t par
         facts->opaque = params == UINT32_MAX ? OPAQUE_PARAMETERS : OPAQUE_CODE;
         return;
     }
+    sort_bases(facts);
     take_variables(facts, from);
 }
 

@@ -139,7 +139,7 @@ static void use_bytes(struct launch *launch, const uint8_t *bytes, size_t size, 
     struct scan scan;
     for (unsigned i = 0; i < SPANS; i++) {
         for (scan_begin(&scan, memories.at[i], bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
-            if ((offset + scan.at) % 4)
+            if ((offset + scan.at) % 4 || !scan_word(&scan))
                 continue;
             if (use_word(launch, scan_word(&scan), offset + scan.at, base))
                 words->used++;

@@ -74,10 +74,10 @@ static int others_store_there(struct memory *memory)
 int tables_may_hide(struct memory *memory, int constants)
 {
     struct memory *where = memories_for_table(memory);
-    uint8_t unknown = LOAD(where->unknown), how = (uint8_t)(constants ? UNKNOWN_SOME : UNKNOWN_SOME | UNKNOWN_BY_KERNELS);
-    if (unknown & how || LOAD(*since(where)) != __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE))
+    if (others_store_there(memory) || (where != memory && others_store_there(where)))
         return 1;
-    return others_store_there(memory) || (where != memory && others_store_there(where));
+    uint8_t unknown = LOAD(where->unknown), how = (uint8_t)(constants ? UNKNOWN_SOME : UNKNOWN_SOME | UNKNOWN_BY_KERNELS);
+    return unknown & how || LOAD(*since(where)) != __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
 }
 
 void tables_read(struct memory *memory, struct pointees *pointees)
@@ -188,6 +188,8 @@ static void note_one(const struct filling *f, size_t at, struct memory *memory)
 static void note_word(const struct filling *f, size_t at, uint64_t word)
 {
     struct memory *found[TOUCHED_MOST];
+    if (!word)
+        return;
     unsigned count = memories_around(f->thread, word, found, TOUCHED_MOST);
     if (count > TOUCHED_MOST || (!count && (f->begin + at) % 4 == 0))
         note_one(f, at, NULL);

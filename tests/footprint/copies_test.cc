@@ -377,7 +377,7 @@ TEST_F(Copies, WhereTheHostWaits)
 /* Nothing of the host's lies at the address that the device has for it. */
 TEST_F(Copies, FromHostMemoryByItsDeviceAddress)
 {
-    static const uint64_t words[] = {7, m};
+    static const uint64_t words[] = {0, m};
     const auto host = reinterpret_cast<uint64_t>(words);
     constexpr uint64_t for_device = 0xa0000;
     struct memory *registered = memories_new(PTDS_MEMORY_REGISTERED, host, sizeof words);
@@ -387,6 +387,7 @@ TEST_F(Copies, FromHostMemoryByItsDeviceAddress)
     struct pointees found = {};
     for (const uint16_t api : {API_cuMemcpyAsync, API_cuMemcpy}) {
         tables_made(to);
+        call.touched = {};
         call.api = api;
         call.result = CUDA_SUCCESS;
         fp_copy(&call, FP_ANY, a, for_device, sizeof words);

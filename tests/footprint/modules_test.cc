@@ -52,6 +52,13 @@ CUresult device_attribute(int *value, CUdevice_attribute, CUdevice)
     return CUDA_SUCCESS;
 }
 
+CUresult managed(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    EXPECT_EQ(CU_POINTER_ATTRIBUTE_IS_MANAGED, attribute);
+    *static_cast<unsigned *>(value) = address == 0x30000;
+    return CUDA_SUCCESS;
+}
+
 class Modules : public testing::Test
 {
 protected:
@@ -189,6 +196,7 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
 /* Nobody has written them: what they hold is known. */
 TEST_F(Modules, HaveVariablesFromTheBeginning)
 {
+    driver.cuPointerGetAttribute = managed;
     load(7, kPlain);
     gives(kFunction, 7);
     ASSERT_NE(nullptr, modules_of(kFunction));
@@ -256,13 +264,6 @@ TEST_F(Modules, MemoryThatIsNotFreedAfterAll)
     call.leaving = nullptr;
 }
 
-CUresult managed(void *value, CUpointer_attribute attribute, CUdeviceptr address)
-{
-    EXPECT_EQ(CU_POINTER_ATTRIBUTE_IS_MANAGED, attribute);
-    *static_cast<unsigned *>(value) = address == 0x30000;
-    return CUDA_SUCCESS;
-}
-
 /* The host stores there without a call. */
 TEST_F(Modules, VariablesThatTheHostCanTouch)
 {
@@ -291,6 +292,7 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
         struct kernel kernel = {};
         struct code_facts facts = {};
         kernel.module = modules_of(function);
+        tables_made(kernel.module->memory); /* what was opaque before may have left pointers there */
         facts.bases = facts.variables = facts.base[0].count = 1;
         facts.base[0].use = facts.base[0].through = CODE_READ;
         facts.base[0].term[0].kind = CODE_VARIABLE;
