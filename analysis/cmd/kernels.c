@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
@@ -114,6 +115,7 @@ static int show_kernel(void *data, const char *name)
     if (!is_asked_for(shown->arguments, name))
         return 0;
     code_read(shown->image, name, &shown->facts);
+    kernel_sort(&shown->facts);
     shown->verdicts[shown->facts.verdict <= CODE_UNKNOWN ? shown->facts.verdict : CODE_UNKNOWN]++;
     if (shown->kernels != NULL)
         json_array_append_new(shown->kernels, kernel_value(&row));
@@ -169,9 +171,9 @@ static uint8_t *read_file(const char *path, size_t *size)
     uint8_t *bytes = malloc(room);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = file < 0 || bytes == NULL ? -1 : 1;
-    off_t end = got > 0 ? lseek(file, 0, SEEK_END) : 0;
-    if (end > 0 && lseek(file, 0, SEEK_SET) == 0)
-        room = (size_t)end + 1;
+    struct stat status;
+    if (got > 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+        room += (size_t)status.st_size;
     for (*size = 0; got > 0; *size += got > 0 ? (size_t)got : 0) {
         uint8_t *more = realloc(bytes, *size < room ? room : (room *= 2));
         bytes = more != NULL ? more : bytes;

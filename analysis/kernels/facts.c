@@ -3,6 +3,8 @@
  * Facts by parameter and by variable, whose lists are by base. Called by the writers beside.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/kernels/kernels.h"
 
@@ -11,6 +13,19 @@ struct small_text kernel_arch(const struct code_facts *facts)
     struct small_text text;
     snprintf(text.text, sizeof text.text, "%s_%u", facts->is_ptx ? "compute" : "sm", (unsigned)facts->arch);
     return text;
+}
+
+static int by_first_term(const void *one, const void *other)
+{
+    const struct code_term *a = ((const struct code_base *)one)->term, *b = ((const struct code_base *)other)->term;
+    int differ = a->kind != b->kind ? a->kind - b->kind : a->low != b->low ? a->low - b->low : a->high - b->high;
+    return differ != 0 ? differ : memcmp(one, other, sizeof(struct code_base));
+}
+
+void kernel_sort(struct code_facts *facts)
+{
+    size_t count = facts->bases < CODE_BASES ? facts->bases : CODE_BASES;
+    qsort(facts->base, count, sizeof facts->base[0], by_first_term);
 }
 
 int kernel_parameter_at(const struct code_facts *facts, uint16_t byte)

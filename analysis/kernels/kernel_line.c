@@ -38,7 +38,7 @@ static void put_parameter(struct text_sink *sink, const struct code_facts *facts
         sink_printf(sink, "the halves at bytes %u and %u of the parameters", term->low, term->high);
     else if (number < 0)
         sink_printf(sink, "byte %u of the parameters", term->low);
-    else if (term->low == facts->parameter[number].offset)
+    else if (term->low == facts->parameter[number].offset && facts->parameter[number].size <= sizeof(uint64_t))
         sink_printf(sink, "param %d", number);
     else
         sink_printf(sink, "param %d+%u", number, (unsigned)(term->low - facts->parameter[number].offset));

@@ -24,6 +24,9 @@ extern "C" {
 int code_file_images(const uint8_t *bytes, size_t size, void (*each)(void *data, const uint8_t *image, size_t size),
                      void *data);
 
+/* Its bases by parameter, then the others, whatever the order in which they were found. */
+void kernel_sort(struct code_facts *facts);
+
 struct kernel_row {
     const char *file, *name; /* as they were given; the name as it stands in the image */
     const struct code_facts *facts;

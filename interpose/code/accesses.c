@@ -234,7 +234,7 @@ static int is_null(const struct solver *solver, struct address address)
            low.known == KNOWN_NUMBER && low.number < NEAR_NULL;
 }
 
-static uint32_t add_seen(struct solver *solver, uint32_t number, const struct step *step)
+static uint32_t add_seen(struct solver *solver, uint32_t number, uint32_t use)
 {
     struct accesses *all = solver->accesses;
     if (all->seens == all->seen_room) {
@@ -243,7 +243,7 @@ static uint32_t add_seen(struct solver *solver, uint32_t number, const struct st
             return UINT32_MAX;
         all->seen = now;
     }
-    all->seen[all->seens] = (struct seen){step->use, all->numbers, 0, 0};
+    all->seen[all->seens] = (struct seen){use, all->numbers, 0, 0};
     all->seen_at[number] = all->seens + 1;
     return all->seens++;
 }
@@ -262,7 +262,7 @@ void accesses_add(struct solver *solver, uint32_t number, const struct step *ste
     struct looked looked = {solver, step, 0, 0, 0, 0, 0};
     if (is_null(solver, address))
         return;
-    looked.seen = add_seen(solver, number, step);
+    looked.seen = add_seen(solver, number, step->use | (values->value[address.high].mixed ? CODE_FAR : 0));
     if (looked.seen == UINT32_MAX)
         return;
     if (step->space == SPACE_CONSTANT)

@@ -5,7 +5,8 @@
  *
  * The driver's rule: machine code runs on devices of the same major number whose minor one is not lower, and the highest is
  * the best. What is named for a family or a single device (sm_100f, sm_90a) has the same number as the plain one beside it.
- * Where no machine code runs, PTX is compiled, of which the highest that is not above the device is the best.
+ * Machine code for Tegra boards runs on those alone. Where no machine code runs, PTX is compiled, of which the highest that
+ * is not above the device is the best.
  */
 #include "interpose/code/images.h"
 
@@ -24,12 +25,19 @@ struct choosing {
     void *data;
 };
 
+static int is_tegra(uint32_t arch)
+{
+    return arch == 53 || arch == 62 || arch == 72 || arch == 87 || arch == 101;
+}
+
 static int runs(const struct images_entry *entry, uint32_t device)
 {
     uint32_t arch = entry->image.arch;
     if (arch > device || (entry->specific && arch != device))
         return 0;
-    return (entry->image.is_ptx && !entry->family) || arch / 10 == device / 10;
+    if (entry->image.is_ptx && !entry->family)
+        return 1;
+    return arch / 10 == device / 10 && (entry->image.is_ptx || arch == device || !is_tegra(arch));
 }
 
 /* Unpacks nothing. */

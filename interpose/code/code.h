@@ -18,8 +18,10 @@
  * UNKNOWN: the kernel may touch anything; `why` says why. The lists are still filled in as far as they go, for people. */
 enum code_verdict { CODE_DIRECT, CODE_INDIRECT, CODE_UNKNOWN };
 
-/* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. */
-enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4 };
+/* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. CODE_FAR: more is added to the
+ * pointer than 32 bits and constants, so a small number in its place may lead to memory, too. Without it the address lies
+ * at most 4 GiB behind what the parameter is. */
+enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4, CODE_FAR = 8 };
 
 /* What an address may begin with. */
 enum code_kind {

@@ -143,9 +143,9 @@ static void tell(struct solver *solver, const struct seen *seen)
         const struct beginning *beginning = beginning_of(solver, seen, i);
         uint32_t kind = beginning->term[0].kind;
         if (kind == CODE_LOADED && beginning->count == 1)
-            follow(solver, beginning->term[0].low, (uint8_t)seen->use);
+            follow(solver, beginning->term[0].low, seen->use & ~(uint8_t)CODE_FAR);
         else if (kind == BEGINS_DATA)
-            note(solver, beginning, (uint8_t)seen->use, 0);
+            note(solver, beginning, seen->use & ~(uint8_t)CODE_FAR, 0);
         else if (kind != BEGINS_PLACE)
             base_of(solver, beginning)->use |= (uint8_t)seen->use;
     }

@@ -11,6 +11,7 @@
 
 #include "analysis/kernels/kernels.h"
 #include "analysis/views/json/value.h"
+#include "tests/footprint/at_end.h"
 
 namespace
 {
@@ -120,16 +121,15 @@ TEST(Line, OtherBases)
 {
     Facts facts;
     facts.parameters_of({8, 8, 32}).with_variable("table", 1).with_variable("", 0);
-    facts.with_base({pointer(0), pointer(8)}, CODE_READ);
+    facts.with_base({pointer(0), pointer(8)}, CODE_READ).with_base({pointer(16)}, CODE_READ);
     facts.with_base({{CODE_PARAMETER, 0, 12}}, CODE_READ);
     facts.with_base({{CODE_RANGE, 16, 48}, {CODE_LOADED, 0, 0}}, CODE_READ);
     facts.with_base({{CODE_RANGE, 0, 16}}, CODE_READ);
     facts.with_base({{CODE_VARIABLE, 0, 0}, {CODE_VARIABLE, 1, 0}, {CODE_VARIABLE, 7, 0}}, CODE_WRITE);
-    EXPECT_EQ(
-        line("f", facts),
-        "direct   f  sm_90  reads param 0 + param 1, the halves at bytes 0 and 12 of the parameters, any word of param "
-        "2 + a loaded pointer, any word of bytes 0 to 16 of the parameters; "
-        "writes constant table + a variable without a name + a variable without a name\n");
+    EXPECT_EQ(line("f", facts), "direct   f  sm_90  reads param 0 + param 1, param 2+0, the halves at bytes 0 and 12 of "
+                                "the parameters, any word of param "
+                                "2 + a loaded pointer, any word of bytes 0 to 16 of the parameters; "
+                                "writes constant table + a variable without a name + a variable without a name\n");
 }
 
 TEST(Line, HandlesAndFlags)
@@ -278,7 +278,7 @@ std::string found(const std::string &bytes)
         EXPECT_EQ(reinterpret_cast<uintptr_t>(image) % 8, 0u);
         *static_cast<std::string *>(data) += std::to_string(size) + " ";
     };
-    const std::vector<uint8_t> exact(bytes.begin(), bytes.end()); /* the address sanitizer knows its end */
+    const AtEnd exact(bytes);
     const int count = code_file_images(exact.data(), exact.size(), each, &text);
     return text + "of " + std::to_string(count);
 }
@@ -314,13 +314,14 @@ TEST(Files, ContainersAnywhere)
 
 TEST(Files, DamagedAnywhere)
 {
-    const std::string whole = object_file(".nv_fatbin", container("12345678"));
-    for (size_t size = 0; size < whole.size(); size++)
-        found(whole.substr(0, size));
-    for (size_t place = 0; place < whole.size() * 8; place++) {
-        std::string bytes = whole;
-        bytes[place / 8] ^= static_cast<char>(1 << place % 8);
-        found(bytes);
+    for (const std::string &whole : {object_file(".nv_fatbin", container("12345678")), object_file(".nv_fatbin", "")}) {
+        for (size_t size = 0; size < whole.size(); size++)
+            found(whole.substr(0, size));
+        for (size_t place = 0; place < whole.size() * 8; place++) {
+            std::string bytes = whole;
+            bytes[place / 8] ^= static_cast<char>(1 << place % 8);
+            found(bytes);
+        }
     }
 }
 

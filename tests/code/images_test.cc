@@ -270,6 +270,15 @@ TEST(Choose, TheBestMachineCode)
     EXPECT_EQ(chosen(some, {}), "");
 }
 
+TEST(Choose, CodeForTegraOnTegraAlone)
+{
+    const std::string some = container({entry(CODE, 86, code_for(86)), entry(CODE, 87, code_for(87))}),
+                      text = container({entry(CODE, 72, code_for(72)), entry(PTX, 72, text_for("sm_72"))});
+    EXPECT_EQ(chosen(some, {87}), "code 87 64; ");
+    EXPECT_EQ(chosen(some, {89}), "code 86 64; ");
+    EXPECT_EQ(chosen(text, {75}), "ptx 72 44; ");
+}
+
 TEST(Choose, TheBestPtx)
 {
     const std::string some = container(

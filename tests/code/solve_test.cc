@@ -163,6 +163,21 @@ TEST(Solve, CarriedByHand)
     EXPECT_EQ("direct 16:rwa", k.Facts());
 }
 
+TEST(Solve, HowFarFromThePointer)
+{
+    Kernel k;
+    k.Store({P(0), N(64)});
+    k.Add(STEP_SUM, 1, 4, {P(8), Other()});
+    k.Add(STEP_SUM, 1, 5, {P(12), Other()});
+    k.Store({R(4)});
+    k.Add(STEP_PRODUCT, 2, 6, {P(24), N(8), P(16)});
+    k.Store({R(6)});
+    EXPECT_EQ("direct 0:w 8:w 16:w", k.Facts());
+    EXPECT_EQ(0, k.Form().facts->base[0].use & CODE_FAR);
+    EXPECT_EQ(0, k.Form().facts->base[1].use & CODE_FAR);
+    EXPECT_EQ(CODE_FAR, k.Form().facts->base[2].use & CODE_FAR);
+}
+
 TEST(Solve, AnIndexFromMemoryIsNoPointer)
 {
     Kernel k;
