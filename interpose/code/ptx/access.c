@@ -4,7 +4,7 @@
  */
 #include "interpose/code/ptx/ptx.h"
 
-struct access access_of(const struct instruction *in)
+struct access ptx_access_of(const struct instruction *in)
 {
     for (uint32_t i = 1; i < in->parts; i++) {
         struct span part = in->part[i];
@@ -59,6 +59,6 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
         step->parts = 2;
     }
     for (uint32_t i = 0; i < step->parts; i++)
-        step->part[i].words = base->kind == ARGUMENT_REGISTER ? base->words : is_wide(step->space) ? 2 : 1;
+        step->part[i].words = base->kind == ARGUMENT_REGISTER ? base->words : step->space == SPACE_SHARED ? 1 : 2;
     return 1;
 }

@@ -15,7 +15,8 @@ static void split_name(struct instruction *in, struct span word)
         struct span part = {at, (uint32_t)((dot ? dot : end) - at)};
         if (part.size) {
             struct span with_dot = {at - 1, part.size + 1};
-            if (in->parts && type_of(with_dot, &in->type[in->types]) && in->types + 1 < sizeof in->type / sizeof *in->type)
+            if (in->parts && ptx_type_of(with_dot, &in->type[in->types]) &&
+                in->types + 1 < sizeof in->type / sizeof *in->type)
                 in->types++;
             in->part[in->parts++] = part;
         }
@@ -84,7 +85,7 @@ static void read_directive(struct ptx *ptx)
     }
     lexer_next(lexer);
     if (is_declaration(word)) {
-        declare(ptx, word, DECLARE_BODY);
+        ptx_declare(ptx, word, DECLARE_BODY);
     } else if (span_is(word, ".branchtargets") && ptx->text) {
         labels_targets(ptx, ptx->text);
     } else if (span_is(word, ".section")) {
@@ -185,10 +186,11 @@ static void read_statements(struct ptx *ptx)
         leave(ptx);
 }
 
-static void add_formals(struct ptx *ptx, const struct formals *formals)
+/* What a function returns it gathers in registers of its own (`own`), so that a call of itself does not change them. */
+static void add_formals(struct ptx *ptx, const struct formals *formals, int own)
 {
     for (uint32_t i = 0; i < formals->count; i++) {
-        const struct symbol *formal = formals->symbol[i];
+        struct symbol *formal = formals->symbol[i];
         struct symbol *symbol = symbols_add(&ptx->symbols, formal->name, (enum symbol_kind)formal->kind);
         if (!symbol)
             return form_unknown(ptx->form, CODE_WHY_MEMORY, ptx->lexer.line, NULL);
@@ -198,6 +200,8 @@ static void add_formals(struct ptx *ptx, const struct formals *formals)
         symbol->count = formal->count;
         symbol->size = formal->size;
         symbol->registers = formal->registers;
+        if (own && formal->kind == SYMBOL_PASSED)
+            formal->own = symbol->number = ptx_words(ptx, (uint32_t)(formal->size + 3) / 4);
     }
 }
 
@@ -209,20 +213,19 @@ void body_read(struct ptx *ptx, struct function *function)
     function->step = ptx->form->steps;
     ptx->symbols.scope++;
     if (function->is_wanted) {
-        declare_parameters(ptx, function);
+        ptx_declare_parameters(ptx, function);
     } else {
-        declare_signature(ptx, function);
-        add_formals(ptx, &function->results);
-        add_formals(ptx, &function->parameters);
+        ptx_declare_signature(ptx, function);
+        add_formals(ptx, &function->results, 1);
+        add_formals(ptx, &function->parameters, 0);
     }
     ptx->lexer = function->body;
+    ptx->lexer.without_lines = 0;
+    ptx->lexer.line = 1 + lexer_lines(ptx->begin, function->body.text.at);
     lexer_next(&ptx->lexer);
     read_statements(ptx);
-    form_add(ptx->form, &(struct step){.kind = function->is_wanted ? STEP_EXIT : STEP_RETURN,
-                                       .result = NO_REGISTER,
-                                       .at = ptx->lexer.line,
-                                       .function = function->number});
+    lower_return(ptx, &(struct instruction){.line = ptx->lexer.line});
     labels_leave(ptx);
-    places_resolve(ptx);
+    ptx_places_resolve(ptx);
     symbols_leave(&ptx->symbols);
 }

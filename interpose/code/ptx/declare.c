@@ -37,7 +37,7 @@ static void read_kind(struct ptx *ptx, struct declared *declared)
             declared->align = declared->type.bytes; /* what follows is of what it points to */
         } else if (span_is(word, ".v2") || span_is(word, ".v4")) {
             declared->lanes = (uint32_t)(word.at[2] - '0');
-        } else if (!type_of(word, &declared->type) && lexer_is(lexer, '(')) {
+        } else if (!ptx_type_of(word, &declared->type) && lexer_is(lexer, '(')) {
             lexer_skip_closed(lexer);
         }
     }
@@ -50,7 +50,7 @@ static void read_dimensions(struct ptx *ptx, struct declared *declared)
     while (lexer_take(lexer, '[')) {
         uint64_t count = lexer->kind == LEXEME_NUMBER ? lexer->number : 0;
         declared->is_array = 1;
-        if (count && declared->size > UINT32_MAX / count)
+        if (count && declared->size > INT64_MAX / count)
             declared->size = count = 0;
         declared->size *= count;
         while (lexer->kind != LEXEME_END && !lexer_is(lexer, ']') && !lexer_is(lexer, ';'))
@@ -175,7 +175,7 @@ static int read_declared(struct ptx *ptx, struct declared *declared)
     return 1;
 }
 
-struct symbol *declare(struct ptx *ptx, struct span space, enum declare_where where)
+struct symbol *ptx_declare(struct ptx *ptx, struct span space, enum declare_where where)
 {
     struct lexer *lexer = &ptx->lexer;
     struct declared declared = {.lanes = 0};
@@ -210,7 +210,7 @@ static void read_formals(struct ptx *ptx, struct formals *formals)
     while (lexer->kind != LEXEME_END && !lexer_is(lexer, ')')) {
         struct span space = lexer->text;
         lexer_next(lexer);
-        struct symbol *symbol = formals->count < CODE_PARAMETERS ? declare(ptx, space, DECLARE_FORMAL) : NULL;
+        struct symbol *symbol = formals->count < CODE_PARAMETERS ? ptx_declare(ptx, space, DECLARE_FORMAL) : NULL;
         if (!symbol) {
             form_unknown(ptx->form, CODE_WHY_MANY, lexer->line, "parameters");
             break;
@@ -228,7 +228,7 @@ static void read_formals(struct ptx *ptx, struct formals *formals)
         formals->count = 0;
 }
 
-void declare_signature(struct ptx *ptx, struct function *function)
+void ptx_declare_signature(struct ptx *ptx, struct function *function)
 {
     struct lexer here = ptx->lexer;
     if (function->has_signature)
@@ -261,7 +261,7 @@ static void add_parameter(struct ptx *ptx, const struct declared *declared, uint
     facts->parameter_bytes = (uint16_t)*end;
 }
 
-void declare_parameters(struct ptx *ptx, struct function *function)
+void ptx_declare_parameters(struct ptx *ptx, struct function *function)
 {
     struct lexer *lexer = &ptx->lexer;
     uint64_t end = 0;

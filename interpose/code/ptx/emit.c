@@ -28,10 +28,10 @@ void ptx_not_known(struct ptx *ptx, const struct instruction *in)
         int vector = argument->kind == ARGUMENT_VECTOR;
         for (uint32_t k = 0; k < (vector ? argument->count : 1); k++) {
             if (emit_result(ptx, in, vector ? &argument->items[k] : argument, &result))
-                emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
+                ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
         }
     }
-    emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {ALL_PREDICATES}});
+    ptx_emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {ALL_PREDICATES}});
 }
 
 uint16_t ptx_words(struct ptx *ptx, uint32_t words)
@@ -71,7 +71,7 @@ uint16_t ptx_scratch(struct ptx *ptx)
     return (uint16_t)ptx->scratch;
 }
 
-uint32_t emit(struct ptx *ptx, const struct instruction *in, struct step step)
+uint32_t ptx_emit(struct ptx *ptx, const struct instruction *in, struct step step)
 {
     step.at = in->line;
     step.function = ptx->function->number;
@@ -87,7 +87,8 @@ int emit_result(struct ptx *ptx, const struct instruction *in, const struct argu
         return 0;
     struct ptx_register *origin = argument->origin;
     origin->definitions += origin->definitions < 2;
-    ptx->function->redefines |= origin->definitions == 2;
+    if (origin->definitions == 2)
+        circles_note(ptx, argument->number, argument->words);
     *result = (struct result){argument->number, argument->words};
     return 1;
 }
@@ -155,13 +156,21 @@ void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step,
     else if (emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = result.words;
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
 }
 
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from)
 {
-    emit(ptx, in, (struct step){.kind = STEP_MOVE, .result = to, .words = words, .sources = 1, .source = {from}});
+    ptx_emit(ptx, in, (struct step){.kind = STEP_MOVE, .result = to, .words = words, .sources = 1, .source = {from}});
+}
+
+void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words)
+{
+    for (uint32_t done = 0; done < words; done += STEP_WORDS) {
+        uint8_t left = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS);
+        emit_move(ptx, in, (uint16_t)(to + done), left, operand_register((uint16_t)(from + done), left));
+    }
 }
 
 void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
@@ -170,10 +179,10 @@ void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct ar
     if (argument->kind == ARGUMENT_VECTOR) {
         for (uint32_t i = 0; i < argument->count; i++) {
             if (emit_result(ptx, in, &argument->items[i], &result))
-                emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
+                ptx_emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
         }
     } else if (emit_result(ptx, in, argument, &result)) {
-        emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
+        ptx_emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
     }
 }
 
@@ -189,12 +198,12 @@ void emit_extend(struct ptx *ptx, const struct instruction *in, struct result re
         step.source[0] = operand_register((uint16_t)(result.number + done - 1), 1);
     else
         step.source[0] = operand_constant(0);
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
 }
 
 static void set_predicate(struct ptx *ptx, const struct instruction *in, uint16_t predicate)
 {
-    emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {predicate}});
+    ptx_emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {predicate}});
 }
 
 void emit_predicates(struct ptx *ptx, const struct instruction *in)

@@ -102,11 +102,7 @@ static void read_number(struct lexer *lexer, const char *at, const char *end)
     lexer->number = 0;
     if (*at == '0' && end - at > 1) {
         char sign = at[1] | 0x20;
-        if (sign == 'f' || sign == 'd') {
-            lexer->kind = LEXEME_REAL;
-            return;
-        }
-        base = sign == 'x' ? 16 : sign == 'b' ? 2 : 8;
+        base = sign == 'x' || sign == 'f' || sign == 'd' ? 16 : sign == 'b' ? 2 : 8; /* 0f3F800000: a number's bits */
         at += base == 8 ? 1 : 2;
     }
     for (; at < end && digit_value(*at) < base; at++)
@@ -192,24 +188,47 @@ int lexer_take(struct lexer *lexer, char sign)
     return 1;
 }
 
+uint32_t lexer_lines(const char *from, const char *to)
+{
+    uint32_t lines = 0;
+    while (from < to && (from = memchr(from, '\n', (size_t)(to - from)))) {
+        lines++;
+        from++;
+    }
+    return lines;
+}
+
+/* Sixteen bytes at once, as far as none of them is a sign that matters: most of a module is passed over. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+static const char *behind_plain(const char *at, const char *end, char open, char close)
+{
+    for (; end - at >= 16; at += 16) {
+        bytes16 all;
+        uint64_t found[2];
+        memcpy(&all, at, sizeof all);
+        bytes16 signs = (bytes16)((all == (uint8_t)open) | (all == (uint8_t)close) | (all == '/') | (all == '"'));
+        memcpy(found, &signs, sizeof found);
+        if (found[0] | found[1])
+            break;
+    }
+    while (at < end && *at != open && *at != close && *at != '/' && *at != '"')
+        at++;
+    return at;
+}
+
 void lexer_skip_closed(struct lexer *lexer)
 {
     char open = *lexer->text.at, close = open == '{' ? '}' : open == '[' ? ']' : ')';
-    const char *at = lexer->next;
-    for (uint32_t depth = 1; depth && at < lexer->end;) {
-        char c = *at;
-        if (c == '/') {
-            const char *behind = behind_comment(lexer, at);
-            at = behind == at ? at + 1 : behind;
-        } else if (c == '"') {
-            at = behind_string(lexer, at);
-        } else {
-            depth += c == open;
-            depth -= c == close;
-            lexer->line += c == '\n';
-            at++;
-        }
+    const char *at = lexer->next, *end = lexer->end;
+    uint32_t line = lexer->line;
+    for (uint32_t depth = 1; depth && (at = behind_plain(at, end, open, close)) < end;) {
+        const char *behind = *at == '/' ? behind_comment(lexer, at) : *at == '"' ? behind_string(lexer, at) : at;
+        depth += *at == open;
+        depth -= *at == close;
+        at = behind == at ? at + 1 : behind;
     }
+    lexer->line = line + (lexer->without_lines ? 0 : lexer_lines(lexer->next, at));
     lexer->next = at;
     lexer_next(lexer);
 }

@@ -15,13 +15,15 @@ struct span {
 };
 
 /* WORD: with all that hangs on it by dots and double colons, as "ld.shared::cta.u32", "%tid.x" or ".visible".
- * SIGN: one character of its own. REAL: a floating-point number, whose value matters to nobody. */
+ * SIGN: one character of its own. REAL: a floating-point number that is not written by its
+ * bits; its value matters to nobody. */
 enum lexeme { LEXEME_END, LEXEME_WORD, LEXEME_NUMBER, LEXEME_REAL, LEXEME_STRING, LEXEME_SIGN };
 
 /* What stands at the moment, and where the text goes on. Copy one to come back later. */
 struct lexer {
     const char *next, *end;
-    uint32_t line; /* of what stands */
+    uint32_t line;         /* of what stands */
+    uint8_t without_lines; /* lines are not counted in what is passed over */
     enum lexeme kind;
     struct span text;
     uint64_t number;
@@ -42,6 +44,9 @@ int lexer_take(struct lexer *lexer, char sign);
 
 /* An opening brace, bracket or parenthesis stands: past the one that closes it, without a look at what lies between. */
 void lexer_skip_closed(struct lexer *lexer);
+
+/* How many lines end between the two. */
+uint32_t lexer_lines(const char *from, const char *to);
 
 /* To the first word of the next line. */
 void lexer_skip_line(struct lexer *lexer);

@@ -11,7 +11,7 @@ void lower_branch(struct ptx *ptx, const struct instruction *in)
     const struct argument *to = &in->argument[0];
     if (in->count != 1 || to->kind != ARGUMENT_NAME)
         return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_STEP, step, to->name, in->line);
 }
@@ -22,20 +22,26 @@ void lower_branch_table(struct ptx *ptx, const struct instruction *in)
     const struct argument *to = &in->argument[1];
     if (in->count != 2 || to->kind != ARGUMENT_NAME)
         return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_SWITCH, step, to->name, in->line);
 }
 
 void lower_exit(struct ptx *ptx, const struct instruction *in)
 {
-    emit(ptx, in, (struct step){.kind = STEP_EXIT, .result = NO_REGISTER});
+    ptx_emit(ptx, in, (struct step){.kind = STEP_EXIT, .result = NO_REGISTER});
 }
 
 void lower_return(struct ptx *ptx, const struct instruction *in)
 {
     int kernel = ptx->function->is_wanted;
-    emit(ptx, in, (struct step){.kind = kernel ? STEP_EXIT : STEP_RETURN, .result = NO_REGISTER});
+    const struct formals *results = &ptx->function->results;
+    for (uint32_t i = 0; !kernel && i < results->count; i++) {
+        const struct symbol *result = results->symbol[i];
+        if (result->kind == SYMBOL_PASSED)
+            emit_words(ptx, in, result->number, result->own, (uint32_t)(result->size + 3) / 4);
+    }
+    ptx_emit(ptx, in, (struct step){.kind = kernel ? STEP_EXIT : STEP_RETURN, .result = NO_REGISTER});
 }
 
 /* call (results), name, (parameters); both lists may be missing. */
@@ -84,21 +90,6 @@ static void formal_argument(struct ptx *ptx, const struct symbol *formal, struct
     }
 }
 
-static void move_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint32_t words, struct operand from)
-{
-    for (uint32_t done = 0; done < words; done += STEP_WORDS) {
-        uint32_t left = words - done < STEP_WORDS ? words - done : STEP_WORDS;
-        struct operand part = from;
-        part.number = (uint16_t)(from.number + (from.kind == OPERAND_REGISTER ? done : 0));
-        emit(ptx, in,
-             (struct step){.kind = STEP_MOVE,
-                           .result = (uint16_t)(to + done),
-                           .words = (uint8_t)left,
-                           .sources = 1,
-                           .source = {part}});
-    }
-}
-
 /* What the caller wrote down to what the function reads, or the other way round. */
 static void hand_over(struct ptx *ptx, const struct instruction *in, const struct argument *actuals,
                       const struct formals *formals, int back)
@@ -121,8 +112,10 @@ static void hand_over(struct ptx *ptx, const struct instruction *in, const struc
             continue;
         }
         emit_result(ptx, in, back ? actual : &formal, &result);
-        uint32_t words = from.kind == OPERAND_REGISTER && from_words < to_words ? from_words : to_words;
-        move_words(ptx, in, to.number, words, from);
+        if (from.kind == OPERAND_REGISTER)
+            emit_words(ptx, in, to.number, from.number, from_words < to_words ? from_words : to_words);
+        else
+            emit_move(ptx, in, to.number, (uint8_t)to_words, from);
     }
 }
 
@@ -138,12 +131,12 @@ static void set_results(struct ptx *ptx, const struct instruction *in, const str
             continue;
         emit_result(ptx, in, &results->items[i], &result);
         for (uint32_t done = 0; done < words; done += STEP_WORDS)
-            emit(ptx, in,
-                 (struct step){.kind = (uint8_t)kind,
-                               .result = (uint16_t)(to.number + done),
-                               .words = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS),
-                               .sources = kind == STEP_MOVE,
-                               .source = {value}});
+            ptx_emit(ptx, in,
+                     (struct step){.kind = (uint8_t)kind,
+                                   .result = (uint16_t)(to.number + done),
+                                   .words = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS),
+                                   .sources = kind == STEP_MOVE,
+                                   .source = {value}});
     }
 }
 
@@ -172,7 +165,8 @@ static void call_outside(struct ptx *ptx, const struct instruction *in, const st
         set_results(ptx, in, call->results, STEP_MOVE, (struct operand){.kind = OPERAND_HEAP, .number = NO_REGISTER});
         return;
     }
-    ptx_unknown(ptx, span_begins(name, "cuda") ? CODE_WHY_LAUNCH : CODE_WHY_CALL, in->line, name.size ? name : in->text);
+    ptx_unknown(ptx, span_begins(name, "cuda") ? CODE_WHY_LAUNCH : CODE_WHY_CALL, in->line,
+                name.size && *name.at != '%' ? name : in->text);
     set_results(ptx, in, call->results, STEP_FORGET, none);
 }
 
@@ -192,14 +186,16 @@ static void call_inside(struct ptx *ptx, const struct instruction *in, const str
                         struct function *function)
 {
     struct call_edge *edge = arena_get(ptx->arena, sizeof *edge);
-    declare_signature(ptx, function);
+    ptx_declare_signature(ptx, function);
     read_later(ptx, function);
+    circles_keep(ptx, in, function, 0);
     hand_over(ptx, in, call->parameters, &function->parameters, 0);
-    uint32_t step = emit(ptx, in, (struct step){.kind = STEP_CALL, .result = NO_REGISTER});
+    uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_CALL, .result = NO_REGISTER});
     if (!edge || step == UINT32_MAX)
         return form_unknown(ptx->form, CODE_WHY_MEMORY, in->line, NULL);
     *edge = (struct call_edge){ptx->calls, ptx->function, function, step};
     ptx->calls = edge;
+    circles_keep(ptx, in, function, 1);
     hand_over(ptx, in, call->results, &function->results, 1);
 }
 

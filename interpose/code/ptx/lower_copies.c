@@ -28,7 +28,7 @@ static void stage(struct ptx *ptx, const struct instruction *in, enum step_kind 
                         .words = 1,
                         .result = NO_REGISTER};
     if (access_address(ptx, in, address, 0, &step))
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
 }
 
 static const struct argument *tensor_map(const struct instruction *in)
@@ -82,12 +82,12 @@ static void use_handle(struct ptx *ptx, const struct instruction *in, uint8_t us
         return;
     }
     if (base->kind == ARGUMENT_SYMBOL && base->symbol->kind == SYMBOL_PARAMETER) {
-        if (!places_operand(base->symbol, base->value, 8, &step.source[0]))
+        if (!ptx_places_operand(base->symbol, base->value, 8, &step.source[0]))
             return ptx_not_known(ptx, in);
     } else {
         step.source[0] = emit_source(ptx, in, base);
     }
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
 }
 
 void lower_texture(struct ptx *ptx, const struct instruction *in)
@@ -107,7 +107,7 @@ void lower_matrix(struct ptx *ptx, const struct instruction *in)
 {
     int load = has_part(in, "load"), store = has_part(in, "store");
     struct step step = {.kind = load ? STEP_LOAD : STEP_STORE,
-                        .space = access_of(in).space,
+                        .space = ptx_access_of(in).space,
                         .use = load ? CODE_READ : CODE_WRITE,
                         .words = 1,
                         .narrow = 1,
@@ -117,7 +117,7 @@ void lower_matrix(struct ptx *ptx, const struct instruction *in)
             return;
         step.sources = (uint8_t)store;
         step.source[0] = operand_constant(0);
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
     if (!store && in->count)
         emit_numbers(ptx, in, &in->argument[0]);
@@ -136,7 +136,7 @@ void lower_matrix_load(struct ptx *ptx, const struct instruction *in)
         if (!emit_result(ptx, in, vector ? &to->items[i] : to, &result))
             continue;
         step.result = result.number;
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
         emit_extend(ptx, in, result, 1, 0);
     }
 }
@@ -152,7 +152,7 @@ void lower_matrix_store(struct ptx *ptx, const struct instruction *in)
             return;
         step.sources = 1;
         step.source[0] = emit_source(ptx, in, vector ? &from->items[i] : from);
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
 }
 
@@ -173,7 +173,7 @@ void lower_tensormap(struct ptx *ptx, const struct instruction *in)
         return;
     step.sources = 1;
     step.source[0] = operand_constant(0);
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
 }
 
 /* Only tcgen05.ld has results, which stand before the address. */

@@ -58,12 +58,12 @@ static void take_element(struct ptx *ptx, const struct instruction *in, const st
     if (words > result.words)
         return ptx_not_known(ptx, in);
     struct operand from = operand_register((uint16_t)(loaded + i * elements->bytes / 4), words);
-    emit(ptx, in,
-         (struct step){.kind = elements->bytes < 4 ? STEP_MIX : STEP_MOVE,
-                       .result = result.number,
-                       .words = words,
-                       .sources = 1,
-                       .source = {from}});
+    ptx_emit(ptx, in,
+             (struct step){.kind = elements->bytes < 4 ? STEP_MIX : STEP_MOVE,
+                           .result = result.number,
+                           .words = words,
+                           .sources = 1,
+                           .source = {from}});
     emit_extend(ptx, in, result, words, elements->is_signed);
 }
 
@@ -77,7 +77,7 @@ static void load_vector(struct ptx *ptx, const struct instruction *in, struct st
     step.narrow = bytes % 4 != 0;
     int row = is_row(elements);
     step.result = row ? elements->first[0].number : ptx_scratch(ptx);
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
     for (uint32_t i = 0; i < elements->count; i++) {
         if (row)
             emit_result(ptx, in, &elements->first[i], &result);
@@ -95,7 +95,7 @@ static uint32_t load_one(struct ptx *ptx, const struct instruction *in, struct s
         return UINT32_MAX;
     }
     step.result = result.number;
-    uint32_t number = emit(ptx, in, step);
+    uint32_t number = ptx_emit(ptx, in, step);
     if (result.number != NO_REGISTER)
         emit_extend(ptx, in, result, step.words, elements->is_signed);
     return number;
@@ -112,12 +112,12 @@ static void move_element(struct ptx *ptx, const struct instruction *in, const st
     if (words > result.words)
         return ptx_not_known(ptx, in);
     from.words = words;
-    emit(ptx, in,
-         (struct step){.kind = from.scaled ? STEP_SUM : STEP_MOVE,
-                       .result = result.number,
-                       .words = words,
-                       .sources = 1,
-                       .source = {from}});
+    ptx_emit(ptx, in,
+             (struct step){.kind = from.scaled ? STEP_SUM : STEP_MOVE,
+                           .result = result.number,
+                           .words = words,
+                           .sources = 1,
+                           .source = {from}});
     emit_extend(ptx, in, result, words, elements->is_signed);
 }
 
@@ -136,7 +136,7 @@ static void load_by_place(struct ptx *ptx, const struct instruction *in, const s
             continue;
         uint32_t number = load_one(ptx, in, step, &one);
         if (number != UINT32_MAX)
-            places_wait(ptx, number, &base, elements->bytes);
+            ptx_places_wait(ptx, number, &base, elements->bytes);
     }
 }
 
@@ -148,10 +148,11 @@ static void load_parameter(struct ptx *ptx, const struct instruction *in, const 
         return load_by_place(ptx, in, elements, address);
     if (base->kind != ARGUMENT_SYMBOL || (base->symbol->kind != SYMBOL_PARAMETER && base->symbol->kind != SYMBOL_PASSED))
         return ptx_not_known(ptx, in);
-    ptx->function->redefines |= ptx->called && base->symbol->scope == 1;
+    if (ptx->called && base->symbol->kind == SYMBOL_PASSED)
+        circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand operand;
-        if (places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &operand))
+        if (ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &operand))
             move_element(ptx, in, elements, i, operand);
         else
             ptx_not_known(ptx, in);
@@ -178,7 +179,7 @@ static void load_constant(struct ptx *ptx, const struct instruction *in, const s
 
 void lower_load(struct ptx *ptx, const struct instruction *in)
 {
-    struct access access = access_of(in);
+    struct access access = ptx_access_of(in);
     const struct argument *address = access_argument(in, 0);
     struct elements elements = elements_of(in, &in->argument[0]);
     if (!address || address == &in->argument[0])
@@ -202,9 +203,10 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
     const struct argument *base = &address->items[0];
     if (base->kind != ARGUMENT_SYMBOL || base->symbol->kind != SYMBOL_PASSED)
         return ptx_not_known(ptx, in);
+    circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand to, from = emit_source(ptx, in, &elements->first[i]);
-        if (!places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &to))
+        if (!ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &to))
             return ptx_not_known(ptx, in);
         struct step step = {.kind = STEP_MOVE, .result = to.number, .words = to.words, .sources = 1, .source = {from}};
         if (to.scaled) { /* a part of a word, or of two */
@@ -214,7 +216,7 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
             step.sources = 2;
             step.source[1] = operand_register(to.number, step.words);
         }
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
 }
 
@@ -235,14 +237,14 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
         struct step step = {.kind = STEP_MIX, .result = (uint16_t)(scratch + word), .words = 1};
         for (uint32_t i = word * each; i < (word + 1) * each && i < elements->count; i++)
             step.source[step.sources++] = emit_source(ptx, in, &elements->first[i]);
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
     return operand_register(scratch, (uint8_t)all);
 }
 
 void lower_store(struct ptx *ptx, const struct instruction *in)
 {
-    struct access access = access_of(in);
+    struct access access = ptx_access_of(in);
     const struct argument *address = access_argument(in, 0);
     struct elements elements = elements_of(in, &in->argument[1]);
     uint32_t bytes = elements.count * elements.bytes;
@@ -260,13 +262,13 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
         step.source[0] = gather(ptx, in, &elements);
     else
         step.source[0] = emit_source(ptx, in, &in->argument[1]);
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
 }
 
 /* atom d, [a], b, c; red [a], b. Of a comparison b lies there already. */
 void lower_atomic(struct ptx *ptx, const struct instruction *in)
 {
-    struct access access = access_of(in);
+    struct access access = ptx_access_of(in);
     const struct argument *address = access_argument(in, 0);
     uint32_t at = address ? (uint32_t)(address - in->argument) : 0;
     struct elements elements = elements_of(in, &in->argument[0]);
@@ -285,11 +287,11 @@ void lower_atomic(struct ptx *ptx, const struct instruction *in)
         emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = step.words < result.words ? step.words : result.words;
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
         emit_extend(ptx, in, result, step.words, elements.is_signed);
         return;
     }
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
     if (at)
         emit_numbers(ptx, in, &in->argument[0]);
 }
@@ -297,12 +299,12 @@ void lower_atomic(struct ptx *ptx, const struct instruction *in)
 /* What lay there may be anything afterwards. */
 void lower_discard(struct ptx *ptx, const struct instruction *in)
 {
-    struct step step = access_step(STEP_STORE, access_of(in).space, CODE_WRITE, 1);
+    struct step step = access_step(STEP_STORE, ptx_access_of(in).space, CODE_WRITE, 1);
     if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
     step.source[0] = operand_constant(0);
-    emit(ptx, in, step);
+    ptx_emit(ptx, in, step);
 }
 
 /* multimem.ld_reduce, .st, .red and copies: the same memory on all devices of a group. */

@@ -19,29 +19,41 @@ static void pack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
         struct step step = {.kind = STEP_MIX, .result = (uint16_t)(result.number + word), .words = 1};
         for (uint32_t i = 0; i < 4 / each && step.sources < STEP_SOURCES; i++)
             step.source[step.sources++] = emit_source(ptx, in, &from->items[word * (4 / each) + i]);
-        emit(ptx, in, step);
+        ptx_emit(ptx, in, step);
     }
     if (bytes < 4)
-        emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
+        ptx_emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
 }
 
-/* One register of so many bytes: into {a, b}. */
+/* So many bytes of an operand from that byte on. */
+static struct operand part_of(struct operand from, uint32_t at, uint32_t bytes)
+{
+    from.words = (uint8_t)((bytes + 3) / 4);
+    if (from.kind == OPERAND_REGISTER)
+        from.number = (uint16_t)(from.number + at / 4);
+    else if (from.kind == OPERAND_CONSTANT)
+        from.value = at < 8 ? from.value >> 8 * at : 0;
+    return from;
+}
+
+/* One register or number of so many bytes: into {a, b}. */
 static void unpack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
 {
     const struct argument *to = &in->argument[0];
     struct operand from = emit_source(ptx, in, &in->argument[1]);
     uint32_t each = to->count ? bytes / to->count : 0;
-    if (!each || from.kind != OPERAND_REGISTER || from.words * 4u < bytes)
+    if (!each || (from.kind == OPERAND_REGISTER && from.words * 4u < bytes))
         return ptx_not_known(ptx, in);
     for (uint32_t i = 0; i < to->count; i++) {
         struct result result;
         if (!emit_result(ptx, in, &to->items[i], &result))
             continue;
-        struct operand part = operand_register((uint16_t)(from.number + i * each / 4), (uint8_t)((each + 3) / 4));
-        int kind = each < 4 ? STEP_MIX : STEP_MOVE;
-        emit(ptx, in,
-             (struct step){
-                 .kind = (uint8_t)kind, .result = result.number, .words = result.words, .sources = 1, .source = {part}});
+        ptx_emit(ptx, in,
+                 (struct step){.kind = each < 4 ? STEP_MIX : STEP_MOVE,
+                               .result = result.number,
+                               .words = result.words,
+                               .sources = 1,
+                               .source = {part_of(from, i * each, each)}});
     }
 }
 
@@ -62,14 +74,14 @@ void lower_move(struct ptx *ptx, const struct instruction *in)
         return from->kind == ARGUMENT_VECTOR ? ptx_not_known(ptx, in) : unpack(ptx, in, last_type(in).bytes);
     if (is_passed(from)) { /* where it lies is nobody's business but that of what loads from there by this register */
         if (emit_result(ptx, in, to, &result))
-            emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
+            ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
     } else if (from->kind == ARGUMENT_NAME) { /* where code lies */
         if (emit_result(ptx, in, to, &result))
             emit_move(ptx, in, result.number, result.words, (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER});
     } else {
         emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
     }
-    places_note(ptx, in, to);
+    ptx_places_note(ptx, in, to);
 }
 
 /* Addresses of shared memory, also of other blocks: nothing of the program's begins there. */
@@ -82,12 +94,12 @@ void lower_window(struct ptx *ptx, const struct instruction *in)
 
 void lower_cvta(struct ptx *ptx, const struct instruction *in)
 {
-    if (access_of(in).space == SPACE_SHARED)
+    if (ptx_access_of(in).space == SPACE_SHARED)
         return lower_window(ptx, in);
     if (in->count != 2 || is_passed(&in->argument[1]))
         return ptx_not_known(ptx, in);
     emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
-    places_note(ptx, in, &in->argument[0]);
+    ptx_places_note(ptx, in, &in->argument[0]);
 }
 
 static int is_integer(struct type type)
@@ -110,12 +122,12 @@ void lower_convert(struct ptx *ptx, const struct instruction *in)
     if (words > result.words || words > source.words)
         return ptx_not_known(ptx, in);
     source.words = words;
-    emit(ptx, in,
-         (struct step){.kind = smaller < 4 ? STEP_MIX : STEP_MOVE,
-                       .result = result.number,
-                       .words = words,
-                       .sources = 1,
-                       .source = {source}});
+    ptx_emit(ptx, in,
+             (struct step){.kind = smaller < 4 ? STEP_MIX : STEP_MOVE,
+                           .result = result.number,
+                           .words = words,
+                           .sources = 1,
+                           .source = {source}});
     emit_extend(ptx, in, result, words,
                 smaller == to.bytes && to.bytes < from.bytes ? to.kind == TYPE_SIGNED : from.kind == TYPE_SIGNED);
 }

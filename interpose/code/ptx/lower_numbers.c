@@ -40,7 +40,7 @@ void lower_sum(struct ptx *ptx, const struct instruction *in)
     }
     emit_plain(ptx, in, step, 2);
     if (!step.source[1].negated)
-        places_note(ptx, in, &in->argument[0]);
+        ptx_places_note(ptx, in, &in->argument[0]);
 }
 
 void lower_negate(struct ptx *ptx, const struct instruction *in)
@@ -108,15 +108,33 @@ void lower_logic(struct ptx *ptx, const struct instruction *in)
         lower_mix(ptx, in);
 }
 
+/* Whether the arguments from `at` on are the place and the number of bits of one word of 64 bits. */
+static int is_word_at(const struct instruction *in, uint32_t at, int64_t first)
+{
+    return in->count == at + 2 && last_type(in).bytes == 8 && in->argument[0].words == 2 &&
+           in->argument[at].kind == ARGUMENT_NUMBER && in->argument[at].value == first &&
+           in->argument[at + 1].kind == ARGUMENT_NUMBER && in->argument[at + 1].value == 32;
+}
+
+/* One of an argument's two words. */
+static struct operand word_of(struct ptx *ptx, const struct instruction *in, uint32_t argument, int upper)
+{
+    struct operand operand = emit_source(ptx, in, &in->argument[argument]);
+    operand.words = 1;
+    if (operand.kind == OPERAND_REGISTER)
+        operand.number = (uint16_t)(operand.number + upper);
+    else if (operand.kind == OPERAND_CONSTANT)
+        operand.value = operand.value >> 32 * upper;
+    return operand;
+}
+
 /* By 32 bits: words move. */
 static void shift_words(struct ptx *ptx, const struct instruction *in, int right)
 {
     struct result result;
-    struct operand from = emit_source(ptx, in, &in->argument[1]);
+    struct operand from = word_of(ptx, in, 1, right);
     if (!emit_result(ptx, in, &in->argument[0], &result))
         return;
-    from.words = 1;
-    from.number = (uint16_t)(from.number + right);
     emit_move(ptx, in, (uint16_t)(result.number + !right), 1, from);
     if (right)
         emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
@@ -135,6 +153,34 @@ void lower_shift(struct ptx *ptx, const struct instruction *in)
         shift_words(ptx, in, span_is(in->part[0], "shr"));
     else
         lower_mix(ptx, in);
+}
+
+/* bfi.b64 d, a, b, 32, 32: two halves come together. The result may be an argument, too, so its upper word comes first. */
+void lower_insert(struct ptx *ptx, const struct instruction *in)
+{
+    int upper = is_word_at(in, 3, 32);
+    struct result result;
+    if (!upper && !is_word_at(in, 3, 0))
+        return lower_mix(ptx, in);
+    struct operand a = word_of(ptx, in, 1, 0), b = word_of(ptx, in, 2, !upper);
+    if (!emit_result(ptx, in, &in->argument[0], &result))
+        return;
+    emit_move(ptx, in, (uint16_t)(result.number + 1), 1, upper ? a : b);
+    emit_move(ptx, in, result.number, 1, upper ? b : a);
+}
+
+/* bfe.u64 d, a, 32, 32: one of two halves. */
+void lower_extract(struct ptx *ptx, const struct instruction *in)
+{
+    int upper = is_word_at(in, 2, 32);
+    struct result result;
+    if (!upper && !is_word_at(in, 2, 0))
+        return lower_mix(ptx, in);
+    struct operand half = word_of(ptx, in, 1, upper);
+    if (!emit_result(ptx, in, &in->argument[0], &result))
+        return;
+    emit_move(ptx, in, result.number, 1, half);
+    emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
 }
 
 /* Whole words of the one or the other. */

@@ -104,7 +104,7 @@ static int read_directive(struct ptx *ptx, struct span word)
     if (span_is(word, ".alias"))
         return read_alias(ptx);
     if (is_variable(word))
-        declare(ptx, word, DECLARE_MODULE);
+        ptx_declare(ptx, word, DECLARE_MODULE);
     else if (span_is(word, ".target"))
         read_target(ptx);
     else if (span_is(word, ".address_size") && lexer->kind == LEXEME_NUMBER && lexer->number != 64)

@@ -32,7 +32,7 @@ static void note_sum(struct ptx_register *to, const struct argument *a, const st
         to->place = NULL; /* two indexes */
 }
 
-void places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result)
+void ptx_places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result)
 {
     struct ptx_register *to = register_of(result);
     const struct argument *a = &in->argument[1], *b = &in->argument[2];
@@ -52,7 +52,7 @@ void places_note(struct ptx *ptx, const struct instruction *in, const struct arg
     }
 }
 
-void places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes)
+void ptx_places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes)
 {
     struct place_wait *wait = arena_get(ptx->arena, sizeof *wait);
     if (!wait || step == UINT32_MAX) {
@@ -63,7 +63,7 @@ void places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, ui
     ptx->place_waits = wait;
 }
 
-int places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand)
+int ptx_places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand)
 {
     if (offset < 0 || (uint64_t)offset > symbol->size || bytes > symbol->size - (uint64_t)offset)
         return 0;
@@ -99,7 +99,7 @@ static int operand_of(const struct place_wait *wait, struct operand *operand)
         return 0;
     int64_t offset = from->offset + wait->offset;
     if (!from->index)
-        return places_operand(from->place, offset, wait->bytes, operand);
+        return ptx_places_operand(from->place, offset, wait->bytes, operand);
     *operand = (struct operand){.kind = OPERAND_PARAMETER,
                                 .value = from->place->offset + offset,
                                 .number = from->index->number,
@@ -120,7 +120,7 @@ static void resolve(struct ptx *ptx, const struct place_wait *wait)
     step->parts = step->narrow = step->use = 0;
 }
 
-void places_resolve(struct ptx *ptx)
+void ptx_places_resolve(struct ptx *ptx)
 {
     for (const struct place_wait *wait = ptx->place_waits; wait; wait = wait->next)
         resolve(ptx, wait);

@@ -17,7 +17,21 @@ struct type {
 };
 
 /* types.c: 0: that word, with its dot, is no type. */
-int type_of(struct span word, struct type *type);
+int ptx_type_of(struct span word, struct type *type);
+
+/* Registers of a function that may be written again before they are read, where it calls itself: circles.c. */
+struct kept {
+    struct kept *next;
+    uint32_t words;
+    uint16_t number;
+};
+
+/* What the first reading has found, by numbers of functions, and the registers that are free for the second. */
+struct circles {
+    uint8_t *in_circle;
+    struct kept **kept;
+    uint32_t functions, registers, first;
+};
 
 struct formals {
     struct symbol **symbol;
@@ -30,7 +44,7 @@ struct function {
     struct function *next_read; /* of those that are to be read */
     struct lexer head, body;    /* where its names and parameters begin, and behind the brace */
     uint8_t has_body, is_entry, has_signature, is_wanted;
-    uint8_t redefines; /* some register is written at two places, or a parameter is read behind a call */
+    struct kept *kept;
     uint32_t number, step;
     struct formals results, parameters;
 };
@@ -104,10 +118,13 @@ struct ptx {
     struct form *form;
     struct arena *arena;
     struct lexer lexer;
+    const char *begin; /* of the text */
     struct symbols symbols, mnemonics;
     struct function *function; /* the one that is read */
     struct function *first_read, *last_read;
     struct call_edge *calls;
+    struct circles *circles; /* NULL: this is the first reading */
+    uint64_t noted[(NO_REGISTER + 1) / 64];
     uint32_t functions;
     struct wait *waits[SCOPES + 1]; /* by scope */
     struct place_wait *place_waits;
@@ -134,11 +151,11 @@ int module_scan(struct ptx *ptx);
 
 /* declare.c: after the word of a space (".reg" or ".global"). */
 enum declare_where { DECLARE_MODULE, DECLARE_BODY, DECLARE_FORMAL };
-struct symbol *declare(struct ptx *ptx, struct span space, enum declare_where where);
+struct symbol *ptx_declare(struct ptx *ptx, struct span space, enum declare_where where);
 /* Those of a function's results and parameters, once. */
-void declare_signature(struct ptx *ptx, struct function *function);
+void ptx_declare_signature(struct ptx *ptx, struct function *function);
 /* The kernel's parameters, as the facts have them. */
-void declare_parameters(struct ptx *ptx, struct function *function);
+void ptx_declare_parameters(struct ptx *ptx, struct function *function);
 
 /* body.c: the function's steps. */
 void body_read(struct ptx *ptx, struct function *function);
@@ -153,14 +170,14 @@ void labels_targets(struct ptx *ptx, struct symbol *label);
 void labels_leave(struct ptx *ptx);
 
 /* places.c: registers that have the address of a parameter. */
-void places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result);
-void places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes);
-void places_resolve(struct ptx *ptx);
+void ptx_places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result);
+void ptx_places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes);
+void ptx_places_resolve(struct ptx *ptx);
 /* The operand for so many bytes of a parameter or of what is passed; 0: it lies outside. */
-int places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand);
+int ptx_places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand);
 
 /* emit.c: what the lowering of instructions is made of. */
-uint32_t emit(struct ptx *ptx, const struct instruction *in, struct step step);
+uint32_t ptx_emit(struct ptx *ptx, const struct instruction *in, struct step step);
 /* The argument is written: its words. 0: it is no register. */
 struct result {
     uint16_t number;
@@ -173,6 +190,8 @@ struct operand operand_constant(int64_t value);
 /* A step of `kind` whose result is argument 0 and whose sources are arguments 1 to `sources`. */
 void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);
+/* Any number of words from registers to registers. */
+void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words);
 /* Every register of argument is a number. */
 void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
 /* The words of a result above `done` ones: 0, or the sign of the last one. */
@@ -189,14 +208,18 @@ struct access {
     enum access_space where;
     uint8_t space; /* enum space */
 };
-struct access access_of(const struct instruction *in);
+struct access ptx_access_of(const struct instruction *in);
 /* Fills in the address of a step; 0: it can't be one. `more` bytes are added to it. */
 int access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
                    struct step *step);
 const struct argument *access_argument(const struct instruction *in, uint32_t which);
 
-/* calls.c: what is wrong with functions that call each other in a circle. */
-void call_check(struct ptx *ptx);
+/* circles.c: 1: there are some, and the kernel must be read again. */
+int circles_find(struct ptx *ptx, struct circles *circles);
+/* These registers of the function at hand may be written again. */
+void circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
+/* Before a call, and `back` behind it. */
+void circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
 
 /* table.c: the rows of instructions.def. */
 int table_begin(struct ptx *ptx);
@@ -212,6 +235,8 @@ LOWER(negate)
 LOWER(product)
 LOWER(logic)
 LOWER(shift)
+LOWER(insert)
+LOWER(extract)
 LOWER(join)
 LOWER(permute)
 LOWER(shuffle)

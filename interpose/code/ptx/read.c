@@ -7,45 +7,8 @@
 
 #include "interpose/code/ptx/ptx.h"
 
-/* More functions than that are not followed, and so many rounds over the calls are enough for all but strange programs. */
-enum { FUNCTIONS_MOST = 4096, ROUNDS = 32 };
-
-/* In a circle a register may be written again before it is read: the form has each register once, the thread has as many
- * as there are calls. Where all are written at one place, that makes no difference. */
-struct degrees {
-    uint32_t in, out;
-};
-
-static int drop_ends(struct ptx *ptx, struct degrees *degrees, uint8_t *dropped)
-{
-    int changed = 0;
-    memset(degrees, 0, (ptx->functions + 1) * sizeof *degrees);
-    for (const struct call_edge *edge = ptx->calls; edge; edge = edge->next) {
-        if (dropped[edge->from->number] || dropped[edge->to->number])
-            continue;
-        degrees[edge->from->number].out++;
-        degrees[edge->to->number].in++;
-    }
-    for (uint32_t i = 0; i <= ptx->functions; i++) {
-        if (!dropped[i] && (!degrees[i].in || !degrees[i].out))
-            dropped[i] = changed = 1;
-    }
-    return changed;
-}
-
-void call_check(struct ptx *ptx)
-{
-    struct degrees *degrees = arena_get(ptx->arena, (ptx->functions + 1) * sizeof *degrees);
-    uint8_t *dropped = arena_get(ptx->arena, ptx->functions + 1);
-    if (!degrees || !dropped)
-        return form_unknown(ptx->form, CODE_WHY_MEMORY, 0, NULL);
-    for (int i = 0; i < ROUNDS && drop_ends(ptx, degrees, dropped); i++)
-        ;
-    for (const struct call_edge *edge = ptx->calls; edge; edge = edge->next) {
-        if (!dropped[edge->to->number] && edge->to->redefines)
-            ptx_unknown(ptx, CODE_WHY_CALL, edge->to->body.line, edge->to->name);
-    }
-}
+/* More functions than that are not followed. */
+enum { FUNCTIONS_MOST = 4096 };
 
 static void read_functions(struct ptx *ptx)
 {
@@ -56,7 +19,6 @@ static void read_functions(struct ptx *ptx)
     }
     for (const struct call_edge *edge = ptx->calls; edge; edge = edge->next)
         ptx->form->step[edge->step].target = edge->to->step;
-    call_check(ptx);
 }
 
 static struct function *wanted(struct ptx *ptx, const char *kernel)
@@ -68,25 +30,49 @@ static struct function *wanted(struct ptx *ptx, const char *kernel)
     return found ? symbol->function : NULL;
 }
 
-void ptx_read(const struct code_image *image, const char *kernel, struct form *form)
+/* NULL: there is nothing to say of it but what the facts say. */
+static struct ptx *read_once(const struct code_image *image, const char *kernel, struct form *form, struct circles *circles)
 {
     struct ptx *ptx = arena_get(form->arena, sizeof *ptx);
-    form->facts->is_ptx = 1;
-    if (!ptx)
-        return form_unknown(form, CODE_WHY_MEMORY, 0, NULL);
-    ptx->form = form;
-    ptx->arena = form->arena;
-    ptx->scratch = NO_REGISTER;
-    lexer_begin(&ptx->lexer, (const char *)image->bytes, image->size);
-    if (!lexer_is_word(&ptx->lexer, ".version"))
-        return form_unknown(form, CODE_WHY_NO_IMAGE, 0, NULL);
-    if (!ptx_symbols_begin(&ptx->symbols, form->arena) || !table_begin(ptx) || !module_scan(ptx))
-        return form_unknown(form, CODE_WHY_MEMORY, 0, NULL);
+    int memory = ptx && ptx_symbols_begin(&ptx->symbols, form->arena);
+    if (memory) {
+        ptx->form = form;
+        ptx->arena = form->arena;
+        ptx->circles = circles;
+        ptx->scratch = NO_REGISTER;
+        ptx->begin = (const char *)image->bytes;
+        lexer_begin(&ptx->lexer, ptx->begin, image->size);
+        ptx->lexer.without_lines = 1;
+        memory = table_begin(ptx) && module_scan(ptx);
+    }
+    if (!memory) {
+        form_unknown(form, CODE_WHY_MEMORY, 0, NULL);
+        return NULL;
+    }
     struct function *function = wanted(ptx, kernel);
     if (!function)
-        return;
+        return NULL;
     function->is_wanted = 1;
     body_read(ptx, function);
     read_functions(ptx);
-    form->registers = ptx->registers;
+    form->registers = circles ? circles->registers : ptx->registers;
+    return ptx;
+}
+
+void ptx_read(const struct code_image *image, const char *kernel, struct form *form)
+{
+    struct code_facts *facts = form->facts;
+    struct circles circles = {.registers = 0};
+    struct lexer lexer;
+    facts->is_ptx = 1;
+    lexer_begin(&lexer, (const char *)image->bytes, image->size);
+    if (!lexer_is_word(&lexer, ".version"))
+        return form_unknown(form, CODE_WHY_NO_IMAGE, 0, NULL);
+    struct ptx *ptx = read_once(image, kernel, form, NULL);
+    if (!ptx || facts->verdict == CODE_UNKNOWN || !circles_find(ptx, &circles))
+        return;
+    form->steps = form->target_count = 0;
+    facts->parameters = 0;
+    facts->instructions = 0;
+    read_once(image, kernel, form, &circles);
 }

@@ -44,6 +44,7 @@ struct symbol {
     uint8_t lanes;
     uint16_t scope;
     uint16_t number;
+    uint16_t own;      /* of what a function returns: where it gathers it */
     uint32_t count;    /* of registers; 0: one, and the name is its own */
     uint32_t step;     /* of a label; UINT32_MAX: it stands before nothing */
     uint32_t targets;  /* of a label before .branchtargets: how many, */

@@ -26,7 +26,7 @@ static const struct {
     {"texref", {TYPE_HANDLE, 8}},  {"samplerref", {TYPE_HANDLE, 8}}, {"surfref", {TYPE_HANDLE, 8}},
 };
 
-int type_of(struct span word, struct type *type)
+int ptx_type_of(struct span word, struct type *type)
 {
     if (word.size < 3 || *word.at != '.')
         return 0;
