@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels of the conformance programs, the demo and other tests, as PTX text that every driver since 450 takes.
- * tests/sim/kernels.c has the same ones by name, so a program does the same with a GPU and without. Only integers, words
- * of 32 bits unless a row says otherwise; every kernel works for any grid and block (each thread strides over the
- * elements).
+ * The kernels of the conformance programs, the demo and other tests, as PTX text that every driver since 450 takes; the
+ * simulated one runs the same text. Only integers, words of 32 bits unless a row says otherwise; every kernel works for any
+ * grid and block (each thread strides over the elements).
  *
  *   empty()                             nothing
  *   gate(u64 flag)                      runs until the word at flag is not 0; flag: cuMemHostAlloc memory, never managed

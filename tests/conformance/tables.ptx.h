@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels that find their memory by pointers that lie in device memory or deep in a large parameter, as PTX text like
- * kernels.ptx.h, each under a plain name and under the one that a C++ compiler gives it. tests/sim/kernels_memory.c has the
- * same ones by name.
+ * kernels.ptx.h, each under a plain name and under the one that a C++ compiler gives it.
  *
  *   gather(u64 dst, u64 table, u32 count, u32 n)       dst[i] = sum over k < count of table[k][i]
  *     gather(unsigned *, const unsigned **, unsigned, unsigned)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels that find their memory by a texture or surface object, as PTX text like kernels.ptx.h. tests/sim/kernels_memory.c
- * has the same ones by name.
+ * Kernels that find their memory by a texture or surface object, as PTX text like kernels.ptx.h.
  *
  *   tex_copy(u64 dst, u64 texture, u32 n)     dst[i] = texture[i]; words, linear memory or an array of one dimension
  *   surf_add(u64 surface, u32 n)              surface[i] += 1; words, an array of one dimension

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels that touch a variable of their own module and no memory that a parameter names, as PTX text like kernels.ptx.h.
- * Each time that the text is loaded there is one more variable. tests/sim/kernels_memory.c has the same kernels by name.
+ * Each time that the text is loaded there is one more variable.
  *
  *   ptds_var                            256 words, in global memory
  *   ptds_start                          4 words in constant memory: 3, 1, 4, 1

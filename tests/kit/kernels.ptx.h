@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The kernels of the kit, as PTX text under the names that a C++ compiler gives them: the names say which pointers are
- * only read. tests/sim/kernels.c has the same ones by name. Included by kit.c; must use nothing that a driver of 2020 or a
- * GPU of 2015 does not take.
+ * only read. Included by kit.c; must use nothing that a driver of 2020 or a GPU of 2015 does not take.
  *
  *   gate(const unsigned *flag)                                         runs until *flag is not 0
  *   fill(unsigned *p, unsigned value, unsigned n)                      p[i] = value

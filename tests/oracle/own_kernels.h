@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A kernel that only the oracle needs, as PTX and for the simulated driver: pcopy(unsigned *dst, unsigned *src, unsigned
- * n), dst[i] = src[i], whose name does not say that src is only read. Included by runner_world.c and runner_kernels.c.
+ * A kernel that only the oracle needs, as PTX: pcopy(unsigned *dst, unsigned *src, unsigned n), dst[i] = src[i], whose name
+ * does not say that src is only read. Included by runner_world.c and runner_kernels.c.
  */
 #ifndef ORACLE_OWN_KERNELS_H
 #define ORACLE_OWN_KERNELS_H
@@ -24,8 +24,5 @@ static const char oracle_ptx[] __attribute__((unused)) =
     PTX_SCATTER(ORACLE_BODIES);
 
 /* clang-format on */
-
-/* Where the driver is the simulated one: before the text is loaded. */
-void own_kernels_define(void);
 
 #endif

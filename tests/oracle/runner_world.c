@@ -88,7 +88,6 @@ void world_make(void)
     CU(cuInit(0));
     CU(cuDevicePrimaryCtxRetain(&world.context, 0));
     world_enter();
-    own_kernels_define();
     for (unsigned i = 0; i < MODULES; i++)
         CU(cuModuleLoadData(&world.modules[i], images[i]));
     for (unsigned i = 0; i < VARIABLES; i++)

@@ -276,4 +276,58 @@ TEST(Knobs, AChildProcessOfAnInitialisedOneIsRefused)
     });
 }
 
+const char kCopies[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [p];\nst.global.u64 [%rd1], %rd1;\nret;\n}\n"
+    ".visible .entry unknown()\n{\nfrobnicate.b32 1, 2;\n}\n";
+
+std::string LaunchOf(Library library, const char *kernel, CUresult expected)
+{
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr p = 0;
+    void *parameters[] = {&p};
+    std::string wrong = Start(library);
+    if (!wrong.empty())
+        return wrong;
+    REQUIRE(Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2")(&p, 16) == CUDA_SUCCESS);
+    REQUIRE(Symbol<CUresult(CUmodule *, const void *)>(library, "cuModuleLoadData")(&m, kCopies) == CUDA_SUCCESS);
+    REQUIRE(Symbol<CUresult(CUfunction *, CUmodule, const char *)>(library, "cuModuleGetFunction")(&f, m, kernel) ==
+            CUDA_SUCCESS);
+    REQUIRE(Symbol<decltype(cuLaunchKernel)>(library, "cuLaunchKernel")(f, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters,
+                                                                        nullptr) == expected);
+    REQUIRE(Symbol<CUresult()>(library, "cuCtxSynchronize")() == CUDA_SUCCESS);
+    return "";
+}
+
+// The abort is the child's good end.
+TEST(Knobs, AnAccessThatWasNotClaimedEndsTheProcess)
+{
+    for (bool aborts : {true, false})
+        InChild({{"SIM_CLAIMS", aborts ? "abort" : ""}}, [aborts](Library library) -> std::string {
+            signal(SIGABRT, [](int) { _exit(0); });
+            Symbol<decltype(sim_claim_next)>(library, "sim_claim_next")(nullptr, 0, 0);
+            std::string wrong = LaunchOf(library, "k", CUDA_SUCCESS);
+            REQUIRE(Symbol<decltype(sim_unclaimed_accesses)>(library, "sim_unclaimed_accesses")() == 1);
+            return aborts ? "no abort" : wrong;
+        });
+}
+
+TEST(Knobs, WhatAKernelCannotDoIsTold)
+{
+    for (bool tells : {true, false})
+        InChild({{"SIM_UNKNOWN", tells ? "tell" : ""}}, [tells](Library library) -> std::string {
+            char text[300] = "";
+            FILE *file = tmpfile();
+            dup2(fileno(file), 2);
+            std::string wrong = LaunchOf(library, "unknown", CUDA_ERROR_NOT_SUPPORTED);
+            rewind(file);
+            REQUIRE(wrong.empty());
+            REQUIRE((fgets(text, sizeof text, file) != nullptr) == tells);
+            REQUIRE(std::string(text) ==
+                    (tells ? "sim: kernel unknown cannot run: an opcode, line 13: frobnicate.b32 1, 2\n" : ""));
+            return "";
+        });
+}
+
 } // namespace

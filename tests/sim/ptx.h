@@ -71,8 +71,6 @@ struct ptx_formal {
     bool in_slot;
 };
 
-enum { PTX_MOST_FORMALS = 128 };
-
 /* One place that calls. */
 struct ptx_call {
     char *name; /* until it is found; NULL: by address */

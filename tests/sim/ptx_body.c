@@ -192,6 +192,10 @@ static const struct token *read_address(struct body *b, const struct token *k, s
 {
     o->kind = OPERAND_ADDRESS;
     o->token = *++k;
+    if (k->kind != TOKEN_WORD && k->kind != TOKEN_NUMBER) {
+        fail(b, "an address");
+        return k;
+    }
     k = read_offset(k + 1, o);
     if (token_is(k, ",")) {
         o->kind = OPERAND_OBJECT;

@@ -20,7 +20,7 @@ struct token {
     const char *at;
 };
 
-struct token *tokens_of(const char *text); /* owned by the caller; the last is TOKEN_END */
+struct token *tokens_of(const char *text); /* owned by the caller; behind the last are several TOKEN_END */
 bool token_is(const struct token *k, const char *word);
 bool token_number(const struct token *k, int64_t *value); /* whole numbers */
 bool token_bits(const struct token *k, enum ptx_type type, uint64_t *value);

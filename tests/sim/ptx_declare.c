@@ -128,7 +128,7 @@ static void add_address(struct ptx_variable *v, size_t at, struct ptx_variable *
     v->addresses[v->address_count++] = (struct ptx_address){at, of, more};
 }
 
-/* Numbers, and addresses of variables as "name", "name+4" or "generic(name)"; anything else is zero. */
+/* Numbers, functions, and addresses of variables as "name", "name+4" or "generic(name)"; anything else is zero. */
 static void set_values(const struct ptx_text *text, struct ptx_variable *v, const struct declaration *d)
 {
     size_t at = 0, element = type_size(d->type);
@@ -150,6 +150,9 @@ static void set_values(const struct ptx_text *text, struct ptx_variable *v, cons
             add_address(v, at, of, &k[1 + token_is(&k[1], ")")]);
             while (!token_is(&k[1], ",") && !token_is(&k[1], "}") && !token_is(&k[1], ";") && k[1].kind != TOKEN_END)
                 k++;
+        } else if (element == 8 && k->kind == TOKEN_WORD && function_find(text, k)) {
+            bits = PTX_WINDOW_CODE | function_find(text, k)->index;
+            memcpy(v->first + at, &bits, element);
         } else if (token_bits(k, d->type, &bits)) {
             if (negative)
                 bits = d->type == TYPE_F64 ? bits ^ 1ull << 63 : d->type == TYPE_F32 ? bits ^ 1ull << 31 : 0 - bits;

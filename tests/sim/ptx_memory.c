@@ -132,6 +132,13 @@ void ptx_polled(struct ptx_thread *t, uint64_t address, uint64_t value)
     t->seen = (t->seen ^ address ^ value * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull + 1;
 }
 
+/* Something that others can see has happened; a thread's own memory is none of that. */
+static void stored(struct ptx_thread *t, const struct ptx_instruction *i, uint64_t address)
+{
+    if (i->space != SPACE_LOCAL && PTX_WINDOW_OF(address) != PTX_WINDOW_LOCAL)
+        t->polled = t->timed = false;
+}
+
 static void need_aligned(struct ptx_thread *t, const struct ptx_instruction *i, const unsigned char *p, uint64_t address)
 {
     if ((uintptr_t)p % i->size)
@@ -170,7 +177,7 @@ STEP(step_store)
 {
     const uint64_t address = SLOT(a) + (uint64_t)i->offset;
     put(ptx_reach(t, i, address, i->size, true), i->size, t->slots[i->v[0]]);
-    t->polled = t->timed = false;
+    stored(t, i, address);
     return i + 1;
 }
 STEP(step_store_many)
@@ -179,7 +186,7 @@ STEP(step_store_many)
     unsigned char *p = ptx_reach(t, i, address, (size_t)i->size * i->count, true);
     for (unsigned n = 0; n < i->count; n++)
         put(p + n * i->size, i->size, t->slots[i->v[n]]);
-    t->polled = t->timed = false;
+    stored(t, i, address);
     return i + 1;
 }
 STEP(step_store_strong)
@@ -189,7 +196,7 @@ STEP(step_store_strong)
     need_aligned(t, i, p, address);
     for (unsigned n = 0; n < i->count; n++)
         put_strong(p + n * i->size, i->size, t->slots[i->v[n]]);
-    t->polled = t->timed = false;
+    stored(t, i, address);
     return i + 1;
 }
 

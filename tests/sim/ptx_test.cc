@@ -12,7 +12,7 @@
 namespace
 {
 
-const char kHead[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
+const char kHead[] = ".version 7.7\n.target sm_70\n.address_size 64\n";
 const char kRegisters[] = ".reg .pred %p<16>;\n.reg .b16 %rs<16>;\n.reg .b32 %r<64>;\n.reg .b64 %rd<64>;\n"
                           ".reg .f32 %f<16>;\n.reg .f64 %fd<16>;\n"
                           "ld.param.u64 %rd20, [k_out];\nld.param.u64 %rd21, [k_in];\n";
@@ -419,10 +419,11 @@ TEST_F(Ptx, Atomics)
 
 TEST_F(Ptx, SpecialRegistersOfEachThread)
 {
-    const char body[] = "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %nctaid.x;\n"
-                        "mad.lo.u32 %r5, %r3, %r2, %r1;\nmul.wide.u32 %rd1, %r5, 4;\nadd.u64 %rd1, %rd20, %rd1;\n"
-                        "mul.lo.u32 %r4, %r4, 1000;\nmov.u32 %r6, %laneid;\nmad.lo.u32 %r6, %warpid, 100, %r6;\n"
-                        "add.u32 %r6, %r6, %r4;\nst.global.u32 [%rd1], %r6;\n";
+    const char body[] =
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %nctaid.x;\n"
+        "mad.lo.u32 %r5, %r3, %r2, %r1;\nmul.wide.u32 %rd1, %r5, 4;\nadd.u64 %rd1, %rd20, %rd1;\n"
+        "mul.lo.u32 %r4, %r4, 1000;\nmov.u32 %r6, %laneid;\nmov.u32 %r7, %warpid;\nmad.lo.u32 %r6, %r7, 100, %r6;\n"
+        "add.u32 %r6, %r6, %r4;\nst.global.u32 [%rd1], %r6;\n";
     std::vector<uint32_t> got = Run(body, 128, "", 2, 64);
     EXPECT_EQ(2000u, got[0]);
     EXPECT_EQ(2131u, got[63]);
@@ -476,9 +477,11 @@ TEST_F(Ptx, Calls)
             "st.global.u32 [%rd20+8], %r3;\nmov.u64 %rd2, twice;\n"
             "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
             "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], 21;\ncall (r), %rd2, (a), P;\nld.param.u32 %r1, [r];\n}\n"
-            "st.global.u32 [%rd20+12], %r1;\n",
-            4, before);
-    EXPECT_EQ((std::vector<uint32_t>{55, 60, 9, 42}), got);
+            "st.global.u32 [%rd20+12], %r1;\nld.global.u64 %rd2, [functions+8];\n"
+            "{\n.param .b32 a;\n.param .b32 r;\nst.param.b32 [a], 7;\ncall (r), %rd2, (a), P;\nld.param.u32 %r1, [r];\n}\n"
+            "st.global.u32 [%rd20+16], %r1;\n",
+            5, before + std::string(".global .align 8 .u64 functions[2] = {fib, twice};\n"));
+    EXPECT_EQ((std::vector<uint32_t>{55, 60, 9, 42, 14}), got);
 }
 
 TEST_F(Ptx, ABlockMeetsAtItsBarrier)
@@ -530,6 +533,14 @@ TEST_F(Ptx, TimeThatPasses)
     EXPECT_LT(Now() - from, 4000000000u) << "not one after the other: that takes 10 s";
     EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 20000000u);
     EXPECT_EQ(256u, Out(1)[0]);
+    // Its own stack is nothing that others see.
+    spin = Kernel(".local .align 8 .b8 stack[8];\nmov.u64 %rd1, %clock64;\nAGAIN:\nmov.u64 %rd2, %clock64;\n"
+                  "st.local.u64 [stack], %rd2;\nsub.u64 %rd3, %rd2, %rd1;\nsetp.gt.u64 %p1, %rd3, 20000000;\n"
+                  "@!%p1 bra AGAIN;\nred.global.add.u32 [%rd20], 1;");
+    used = Now(CLOCK_PROCESS_CPUTIME_ID);
+    EXPECT_EQ(CUDA_SUCCESS, Start(spin, 1, 4));
+    EXPECT_EQ(260u, Out(1)[0]);
+    EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 15000000u);
     CUfunction sleeps = Kernel("mov.u64 %rd1, %clock64;\nnanosleep.u32 20000000;\nmov.u64 %rd2, %clock64;\n"
                                "sub.u64 %rd1, %rd2, %rd1;\nst.global.u64 [%rd20], %rd1;");
     EXPECT_EQ(CUDA_SUCCESS, Start(sleeps));
@@ -547,11 +558,11 @@ TEST_F(Ptx, AKernelSeesWhatTheHostWrites)
                               ";\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\nst.global.u32 [%rd20], %r1;");
         void *parameters[] = {&out_, &flag};
         uint64_t used = Now(CLOCK_PROCESS_CPUTIME_ID);
-        ASSERT_EQ(CUDA_SUCCESS, cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
-        struct timespec nap = {0, 30000000};
+        ASSERT_EQ(CUDA_SUCCESS, cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 0, nullptr, parameters, nullptr));
+        struct timespec nap = {0, 100000000};
         nanosleep(&nap, nullptr);
         EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr)) << load;
-        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 20000000u) << load;
+        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 60000000u) << load;
         __atomic_store_n(flag, 5, __ATOMIC_RELEASE);
         EXPECT_EQ(5u, Out(1)[0]);
         EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(flag));
@@ -584,6 +595,28 @@ TEST_F(Ptx, WhatIsNotKnownIsRefused)
     CUfunction one = Kernel("{\n.param .b32 a;\nst.param.b32 [a], 1;\ncall other, (a);\n}",
                             ".func other(.param .b32 a)\n{\nfrobnicate;\n}\n");
     EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, Start(one)) << "what it calls is not known";
+}
+
+TEST_F(Ptx, ManyParameters)
+{
+    std::string text = std::string(kHead) + ".visible .entry k(.param .u64 k_out";
+    for (int n = 0; n < 300; n++)
+        text += ", .param .u32 p" + std::to_string(n);
+    text += ")\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [k_out];\nld.param.u32 %r1, [p299];\n"
+            "st.global.u32 [%rd1], %r1;\n}\n";
+    CUmodule m;
+    CUfunction f;
+    std::vector<uint32_t> values(300);
+    std::vector<void *> parameters = {&out_};
+    for (uint32_t n = 0; n < 300; n++) {
+        values[n] = n;
+        parameters.push_back(&values[n]);
+    }
+    ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadData(&m, text.c_str()));
+    ASSERT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&f, m, "k"));
+    EXPECT_EQ(CUDA_SUCCESS, Launch(f, nullptr, parameters));
+    EXPECT_EQ(299u, Out(1)[0]);
+    EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
 }
 
 // One text, many modules.

@@ -47,17 +47,17 @@ static const struct token *behind_braces(const struct token *k)
 /* "(.param .u64 a, .reg .b32 b)"; k at the parenthesis. Returns the token behind. */
 static const struct token *read_formals(const struct token *k, struct ptx_formal **formals, unsigned *count, size_t *bytes)
 {
+    uint32_t capacity = 0;
     free(*formals);
-    *formals = calloc(PTX_MOST_FORMALS, sizeof **formals);
-    if (!*formals)
-        abort();
+    *formals = NULL;
     *count = 0;
     for (k++; k->kind != TOKEN_END && !token_is(k, ")"); k += token_is(k, ",")) {
         struct declaration d = {.type = TYPE_NONE};
         bool in_slot = token_is(k, ".reg");
         const struct token *from = k;
         k = declaration_read(k, &d);
-        if (d.size && *count < PTX_MOST_FORMALS) {
+        if (d.size) {
+            *formals = ptx_more(*formals, *count, &capacity, sizeof **formals);
             size_t offset = (*bytes + d.align - 1) / d.align * d.align;
             (*formals)[(*count)++] = (struct ptx_formal){offset, d.size, d.align, 0, in_slot};
             *bytes = offset + d.size;

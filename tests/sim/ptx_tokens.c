@@ -52,6 +52,9 @@ static const char *string_end(const char *p)
     return *p ? p + 1 : p;
 }
 
+/* Whoever reads looks ahead, and may step over one end before it sees the next. */
+enum { MOST_AHEAD = 16 };
+
 static struct token next_token(const char **text)
 {
     const char *p = *text;
@@ -76,11 +79,13 @@ struct token *tokens_of(const char *text)
 {
     struct token *tokens = NULL;
     uint32_t count = 0, capacity = 0;
-    do {
+    for (unsigned ends = 0; ends < MOST_AHEAD; count++) {
         tokens = ptx_more(tokens, count, &capacity, sizeof *tokens);
         tokens[count] = next_token(&text);
-    } while (tokens[count++].kind != TOKEN_END);
-    return tokens;
+        ends += tokens[count].kind == TOKEN_END;
+    }
+    struct token *exact = realloc(tokens, count * sizeof *tokens); /* so that a sanitizer sees who reads behind it */
+    return exact ? exact : tokens;
 }
 
 bool token_is(const struct token *k, const char *word)
