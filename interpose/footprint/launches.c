@@ -174,6 +174,19 @@ static void use_range(struct launch *launch, size_t from, size_t to, const struc
 
 /* ---- bases ---- */
 
+/* A number that leads to no memory, with what the kernel may add to it (CODE_FAR): some programs mark what is not there so.
+ */
+static int is_nowhere(uint64_t word, const struct facts_base *base)
+{
+    const uint64_t reach = UINT64_C(1) << 32;
+    const struct spans memories = memories_spans();
+    for (unsigned i = 0; i < SPANS; i++) {
+        if (memories.at[i].numbers && memories.at[i].low <= 2 * reach)
+            return 0;
+    }
+    return word < reach && !(base->use & CODE_FAR) && !pageable_is_read();
+}
+
 /* What the terms of a base were found to be. */
 struct found {
     int known, unknown; /* some point into memory that is known; some are numbers that don't */
@@ -191,7 +204,7 @@ static void use_term(struct launch *launch, const struct facts_term *term, const
         if (use_word(launch, word, term->from, base))
             found->known = 1;
         else
-            found->unknown = 1;
+            found->unknown |= !(base->terms == 1 && is_nowhere(word, base));
         return;
     case CODE_RANGE:
         use_range(launch, term->from, term->to, base, &words);

@@ -129,7 +129,8 @@ static struct place last_at(uint64_t address)
     return place;
 }
 
-/* Of an address in none. Ranges lie one behind the other: from the last that begins near enough to the first that ends near enough. */
+/* Of an address in none. Ranges lie one behind the other: from the last that begins near enough to the first that ends near
+ * enough. */
 static unsigned beside(uint64_t address, struct memory **found, unsigned most)
 {
     unsigned count = 0;

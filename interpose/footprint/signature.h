@@ -10,8 +10,8 @@
 enum { SIGNATURE_MOST = 128 };
 
 enum signature_flag {
-    SIGNATURE_READS = 1,   /* a pointer to const: nothing is written through it */
-    SIGNATURE_POINTS = 2,  /* what it points to may hold pointers: it is itself a pointer, or a class */
+    SIGNATURE_READS = 1,  /* a pointer to const: nothing is written through it */
+    SIGNATURE_POINTS = 2, /* what it points to may hold pointers: it is itself a pointer, or a class */
     SIGNATURE_UNKNOWN = 4 /* pointers of types that nobody knows may lie in it: a class by value; any, without a name */
 };
 

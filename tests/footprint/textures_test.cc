@@ -129,8 +129,7 @@ TEST_F(Textures, OfAddressesInAReservation)
     EXPECT_EQ(std::to_string(reserved), pointed(0x71010));
     EXPECT_EQ(std::to_string(reserved), pointed(0x80000)) << "its end";
     memory_at(0x6f000);
-    EXPECT_EQ(std::to_string(reserved) + " " + std::to_string(0x6f000), pointed(0x70000))
-        << "the end of another, too";
+    EXPECT_EQ(std::to_string(reserved) + " " + std::to_string(0x6f000), pointed(0x70000)) << "the end of another, too";
     memories_drop(memories_unmap(0x6f000));
     fp_unreserve(&call, reserved);
     reservations_freed(&call);

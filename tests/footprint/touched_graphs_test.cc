@@ -249,8 +249,8 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphDestroy(outer));
 }
 
-/* A graph that nobody sees through may have put pointers anywhere; one whose nodes are known has not, nor has one that waits
- * for the host. */
+/* A graph that nobody sees through may have put pointers anywhere; one whose nodes are known has not, nor has one that
+ * waits for the host. */
 TEST_F(Touched, GraphsThatMayHaveLeftPointers)
 {
     CUdeviceptr bodies = device("bodies"), a = device("a");

@@ -47,6 +47,14 @@ TEST_F(Touched, KernelsWhoseCodeOrPointersAreNotKnown)
     CU(cuMemFree(gone));
     EXPECT_EQ(launch(copy, a, a, 0u), "w a");
     EXPECT_EQ(launch(copy, a, CUdeviceptr{16}, 0u), "!BASE");
+    EXPECT_EQ(launch(that_does("wr"), a, CUdeviceptr{16}), "w a") << "no memory lies in reach of it";
+    EXPECT_EQ(launch(that_does("wr"), a, CUdeviceptr{1} << 32), "!BASE");
+    EXPECT_EQ(launch(copy, a, CUdeviceptr{1} << 32, 0u), "!BASE");
+    const std::string far_away = "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nmul.lo.u64 %rd2, %rd2, 4;\n"
+                                 "add.u64 %rd1, %rd1, %rd2;\nst.global.u32 [%rd1], %r1;\n";
+    CUfunction far = kernel(module_of("k", "qq", "", far_away), "k");
+    EXPECT_EQ(launch(far, a, CUdeviceptr{5}), "w a");
+    EXPECT_EQ(launch(far, CUdeviceptr{16}, a / 4), "!BASE");
     EXPECT_EQ(launch(copy, a, CUdeviceptr{1} << 60 | a, 0u), "!BASE") << "a tag in its high bits";
     EXPECT_EQ(launch(copy, a, a << 32 | a >> 32, 0u), "!BASE");
     EXPECT_EQ(launch(copy, a, a + (1 << 20) + 65537, 0u), "!BASE");

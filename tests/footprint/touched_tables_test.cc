@@ -219,7 +219,7 @@ void CUDA_CB no_work(void *)
 TEST_F(Tables, AfterWorkThatNobodySeesThrough)
 {
     EXPECT_EQ(after([&] { return cuLaunchHostFunc(stream, no_work, nullptr); }), known);
-    EXPECT_EQ(after([&] { return launch(stores, CUdeviceptr{16}), CUDA_SUCCESS; }), hides);
+    EXPECT_EQ(after([&] { return launch(stores, CUdeviceptr{1} << 40), CUDA_SUCCESS; }), hides);
     EXPECT_EQ(after([&] {
                   cuGraphLaunch(reinterpret_cast<CUgraphExec>(8), nullptr);
                   return CUDA_SUCCESS;
