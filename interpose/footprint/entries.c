@@ -5,6 +5,8 @@
  */
 #include "interpose/footprint/entries.h"
 
+#include "interpose/footprint/reservations.h"
+
 void entries_begin(struct table *table)
 {
     STORE(table->changes, table->changes + 1);
@@ -22,6 +24,7 @@ static void set_entry(struct table *table, uint32_t at, struct pointed to)
     STORE(table->at[at].end, to.end);
     STORE(table->at[at].memory, to.memory);
     STORE(table->at[at].uid, to.uid);
+    STORE(table->at[at].word, to.word);
 }
 
 /* Beside what may point at anything already. The first reason stays. */
@@ -42,7 +45,7 @@ void entries_clear(struct table *table, uint64_t begin, uint64_t end)
         struct pointed one = table->at[i];
         if (one.begin >= begin && one.end <= end)
             continue;
-        if (LOAD(one.memory->uid) == one.uid)
+        if (!one.memory || LOAD(one.memory->uid) == one.uid)
             set_entry(table, kept++, one);
         else
             add_any(table, one.begin, one.end, OPAQUE_POINTERS);
@@ -52,13 +55,13 @@ void entries_clear(struct table *table, uint64_t begin, uint64_t end)
 
 void entries_add(struct table *table, uint32_t fresh, struct pointed one)
 {
-    if (!one.memory) {
+    if (!one.memory && !one.word) {
         add_any(table, one.begin, one.end, OPAQUE_POINTERS);
         return;
     }
     for (uint32_t i = fresh; i < table->count; i++) {
         const struct pointed *same = &table->at[i];
-        if (same->memory == one.memory && same->uid == one.uid) {
+        if (same->memory == one.memory && same->uid == one.uid && same->word == one.word) {
             STORE(table->at[i].begin, one.begin < same->begin ? one.begin : same->begin);
             STORE(table->at[i].end, one.end > same->end ? one.end : same->end);
             return;
@@ -87,6 +90,25 @@ void entries_spread(struct table *table, uint64_t to, const struct table *from, 
         add_any(table, to, to + size, (enum opaque_reason)from->why);
 }
 
+static void add_pointee(struct pointees *pointees, struct memory *memory)
+{
+    if (pointees->count == TOUCHED_MOST)
+        pointees->why = OPAQUE_MANY;
+    else
+        pointees->at[pointees->count++] = memory;
+}
+
+/* What is beside the address now. */
+static void add_beside(struct pointees *pointees, uint64_t word)
+{
+    struct memory *found[TOUCHED_MOST];
+    unsigned count = memories_around(NULL, word, found, TOUCHED_MOST);
+    if (!count || count > TOUCHED_MOST)
+        pointees->why = OPAQUE_POINTERS;
+    for (unsigned i = 0; i < count && count <= TOUCHED_MOST; i++)
+        add_pointee(pointees, reservations_lasting(found[i], word));
+}
+
 int entries_read(const struct table *table, struct pointees *pointees)
 {
     uint32_t before = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);
@@ -95,10 +117,13 @@ int entries_read(const struct table *table, struct pointees *pointees)
     pointees->why = LOAD(table->any_end) ? (enum opaque_reason)LOAD(table->why) : OPAQUE_NO;
     for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
         struct memory *memory = LOAD(table->at[i].memory);
-        if (!memory || LOAD(memory->uid) != LOAD(table->at[i].uid))
+        uint64_t word = LOAD(table->at[i].word);
+        if (!memory && word)
+            add_beside(pointees, word);
+        else if (!memory || LOAD(memory->uid) != LOAD(table->at[i].uid))
             pointees->why = OPAQUE_POINTERS; /* whatever has its place by now */
         else
-            pointees->at[pointees->count++] = memory;
+            add_pointee(pointees, memory);
     }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return before % 2 == 0 && LOAD(table->changes) == before;

@@ -13,8 +13,9 @@
 /* To a memory, in the bytes [begin, end) of another one. */
 struct pointed {
     uint64_t begin, end;
-    struct memory *memory; /* NULL: it may point at anything */
+    struct memory *memory; /* NULL: `word` tells; that is 0, too: it may point at anything */
     uint32_t uid;          /* the memory's; another one means that it is gone */
+    uint64_t word; /* an address in no memory: whoever follows it looks what is beside it then, or lies there by now */
 };
 
 struct table {

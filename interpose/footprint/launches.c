@@ -216,11 +216,27 @@ static void use_term(struct launch *launch, const struct facts_term *term, const
     }
 }
 
+/* Differences of pointers: none of the numbers lies where their sum does. */
+static void use_sum(struct launch *launch, const struct facts_base *base, struct found *found)
+{
+    uint64_t sum = 0, word;
+    for (unsigned i = 0; i < base->terms; i++) {
+        const struct facts_term *term = &launch->kernel->facts.term[base->first + i];
+        if (term->kind != CODE_PARAMETER || !word_at(launch, term->word, &word))
+            return;
+        sum += word;
+    }
+    if (sum && use_word(launch, sum, launch->kernel->facts.term[base->first].from, base))
+        found->known = 1;
+}
+
 static void use_base(struct launch *launch, const struct facts_base *base)
 {
     struct found found = {0, 0};
     for (unsigned i = 0; i < base->terms; i++)
         use_term(launch, &launch->kernel->facts.term[base->first + i], base, &found);
+    if (base->terms > 1)
+        use_sum(launch, base, &found);
     if (found.unknown && !found.known)
         touch_opaque(&launch->call->touched, OPAQUE_BASE);
 }

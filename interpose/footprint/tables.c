@@ -180,8 +180,15 @@ struct filling {
 
 static void note_one(const struct filling *f, size_t at, struct memory *memory)
 {
-    uint32_t uid = memory ? LOAD(memory->uid) : 0;
-    entries_add(f->table, f->fresh, (struct pointed){f->begin + at, f->begin + at + sizeof(uint64_t), memory, uid});
+    struct pointed one = {f->begin + at, f->begin + at + sizeof(uint64_t), memory, memory ? LOAD(memory->uid) : 0, 0};
+    entries_add(f->table, f->fresh, one);
+}
+
+/* In none: the end of one, or before the beginning of another. */
+static void note_outside(const struct filling *f, size_t at, uint64_t word)
+{
+    struct pointed one = {f->begin + at, f->begin + at + sizeof(uint64_t), NULL, 0, word};
+    entries_add(f->table, f->fresh, one);
 }
 
 /* A word that means no memory points at anything, if a kernel could load it as a pointer. */
@@ -191,10 +198,13 @@ static void note_word(const struct filling *f, size_t at, uint64_t word)
     if (!word)
         return;
     unsigned count = memories_around(f->thread, word, found, TOUCHED_MOST);
-    if (count > TOUCHED_MOST || (!count && (f->begin + at) % 4 == 0))
+    if (count && !memories_find(f->thread, word).memory)
+        note_outside(f, at, word);
+    else if (!count && (f->begin + at) % 4 == 0)
         note_one(f, at, NULL);
-    for (unsigned i = 0; i < count && count <= TOUCHED_MOST; i++)
-        note_one(f, at, reservations_lasting(found[i], word));
+    else
+        for (unsigned i = 0; i < count; i++)
+            note_one(f, at, reservations_lasting(found[i], word));
 }
 
 static void note_words(const struct filling *f)

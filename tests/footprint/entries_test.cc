@@ -26,7 +26,7 @@ protected:
     struct pointed to(char name, uint64_t begin, uint64_t end)
     {
         struct memory *memory = &memories[name - 'a'];
-        return {begin, end, memory, memory->uid};
+        return {begin, end, memory, memory->uid, 0};
     }
     void add(char name, uint64_t begin, uint64_t end, uint32_t fresh = 0)
     {
@@ -67,7 +67,7 @@ protected:
     void fill()
     {
         for (int i = 0; i < TOUCHED_MOST; i++)
-            entries_add(&table, 0, {8u * unsigned(i), 8u * unsigned(i) + 8, &memories[30 + i], memories[30 + i].uid});
+            entries_add(&table, 0, {8u * unsigned(i), 8u * unsigned(i) + 8, &memories[30 + i], memories[30 + i].uid, 0});
     }
     struct memory memories[100] = {};
     struct table table = {};
@@ -143,7 +143,7 @@ TEST_F(Entries, WhereThereIsNoRoom)
 TEST_F(Entries, OfWhichNobodyKnowsWhatTheyPointAt)
 {
     add('a', 0, 8);
-    entries_add(&table, 0, {8, 16, nullptr, 0});
+    entries_add(&table, 0, {8, 16, nullptr, 0, 0});
     EXPECT_EQ("a[0,8) any[8,16)", text());
     EXPECT_EQ("everythinga", follow());
     EXPECT_EQ(OPAQUE_POINTERS, why());

@@ -74,15 +74,16 @@ TEST_F(Touched, KernelsWhoseCodeOrPointersAreNotKnown)
 /* Two numbers of 64 bits, one of which is the pointer. */
 TEST_F(Touched, SumsOfParameters)
 {
-    CUdeviceptr a = device("a"), b = device("b"), none = 0;
+    CUdeviceptr a = device("a", 1 << 20), b = device("b", 1 << 20), none = 0;
     const std::string sum = "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nadd.u64 %rd3, %rd1, %rd2;\n"
                             "st.global.u32 [%rd3], %r1;\n";
     CUfunction function = kernel(module_of("k", "qq", "", sum), "k");
     EXPECT_EQ(launch(function, a, none), "w a");
     EXPECT_EQ(launch(function, a, CUdeviceptr{64}), "w a");
-    EXPECT_EQ(launch(function, CUdeviceptr{64}, b), "w b");
+    EXPECT_EQ(launch(function, CUdeviceptr{1 << 17}, b), "w b");
+    EXPECT_EQ(launch(function, CUdeviceptr{64}, b - 64), "w a w b") << "beside the one, at the beginning of the other";
     EXPECT_EQ(launch(function, a, b), "w a w b") << "whichever it is";
-    EXPECT_EQ(launch(function, a, b - a), "w a") << "arithmetic leaves the memory: docs/policies.md";
+    EXPECT_EQ(launch(function, a, b - a), "w a w b") << "where their sum lies";
     EXPECT_EQ(launch(function, CUdeviceptr{64}, CUdeviceptr{64}), "!BASE");
     EXPECT_EQ(launch(function, none, none), "");
 }

@@ -151,6 +151,19 @@ TEST_F(Touched, PointersToMemoryThatIsGone)
     words[0] = b;
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(launch(reads, table), "r table r b") << "it is overwritten";
+    /* One that comes after its memory has gone, beside others. */
+    CUdeviceptr before;
+    CU(cuMemAlloc(&before, 4096));
+    CU(cuMemAlloc(&gone, 4096));
+    ASSERT_EQ(before + 4096, gone);
+    made.push_back(before);
+    name("before", before);
+    CU(cuMemFree(gone));
+    words[0] = gone;
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_NE(launch(reads, table).find(" r before"), std::string::npos) << "an end";
+    EXPECT_EQ(device("anew"), gone);
+    EXPECT_EQ(launch(reads, table), "r table r anew") << "it has begun to be another one";
     /* A pointer that comes when there is nothing. */
     CUdeviceptr late;
     CU(cuMemAlloc(&late, 1 << 20));
