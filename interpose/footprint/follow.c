@@ -18,6 +18,7 @@ void follow_add(struct follows *follows, struct follow one)
         same->through |= one.through;
         same->beyond |= one.beyond;
         same->constants &= one.constants;
+        same->own |= one.own;
         return;
     }
     if (follows->count == TOUCHED_MOST)
@@ -37,7 +38,8 @@ struct following {
 
 static int says_more(const struct follow *one, const struct follow *than)
 {
-    return (one->through & ~than->through) || (one->beyond & ~than->beyond) || one->constants < than->constants;
+    return (one->through & ~than->through) || (one->beyond & ~than->beyond) || one->constants < than->constants ||
+           one->own > than->own;
 }
 
 static void add_reached(struct following *f, struct follow one)
@@ -51,6 +53,7 @@ static void add_reached(struct following *f, struct follow one)
         one.through |= same->through;
         one.beyond |= same->beyond;
         one.constants &= same->constants;
+        one.own |= same->own;
         if (i >= f->done) {
             *same = one;
             return;
@@ -66,10 +69,9 @@ static void reach(struct following *f, struct memory *memory, struct follow by)
 {
     touch_whole(f->touched, memory, (by.through & CODE_WRITE) != 0);
     if (by.beyond)
-        add_reached(f, (struct follow){memory, by.beyond, by.beyond, 0});
+        add_reached(f, (struct follow){memory, by.beyond, by.beyond, 0, memory->kind == PTDS_MEMORY_GLOBAL});
 }
 
-/* Variables begin as pointers to others of their module where the program says so. */
 static void follow(struct following *f, struct follow one)
 {
     struct pointees pointees;
@@ -85,7 +87,7 @@ static void follow(struct following *f, struct follow one)
         if (pointees.at[i] == f->by_name)
             f->by_name = NULL;
     }
-    if (one.memory->kind == PTDS_MEMORY_GLOBAL)
+    if (one.own)
         reach(f, one.memory, one);
 }
 

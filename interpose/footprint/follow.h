@@ -13,6 +13,7 @@ struct follow {
     struct memory *memory;
     uint8_t through, beyond;
     uint8_t constants; /* only such as lie in constant variables */
+    uint8_t own;       /* variables begin as addresses of others of their module */
 };
 
 struct follows {

@@ -67,11 +67,9 @@ static size_t size_of(const uint8_t *bytes)
 
 struct search {
     const struct image *image;
-    const char *kernel;
-    struct code_facts *facts; /* NULL: nothing is read */
+    void (*found)(const struct image *image, void *data); /* NULL: nothing is done */
+    void *data;
 };
-
-static void read_all(const struct image *image, const char *kernel, struct code_facts *facts);
 
 /* All of it lies in a part of the object's file that nobody writes. */
 static int lies_in(struct dl_phdr_info *info, size_t size, void *data)
@@ -85,8 +83,8 @@ static int lies_in(struct dl_phdr_info *info, size_t size, void *data)
         if (part->p_type != PT_LOAD || part->p_flags & PF_W || begin < from || begin - from > part->p_filesz ||
             search->image->size > part->p_filesz - (begin - from))
             continue;
-        if (search->facts)
-            read_all(search->image, search->kernel, search->facts);
+        if (search->found)
+            search->found(search->image, search->data);
         return 1;
     }
     return 0;
@@ -185,29 +183,116 @@ static void be_unknown(struct code_facts *facts, enum code_why why)
     facts->why = (uint8_t)why;
 }
 
-static void read_all(const struct image *image, const char *kernel, struct code_facts *facts)
+/* Those that the driver may take for these devices, or all. */
+static int each_image(const struct image *image, int (*each)(void *data, const struct code_image *image), void *data)
 {
-    struct reading reading = {kernel, facts, memory_pages(sizeof *facts), 0};
-    int read = -1;
-    be_unknown(facts, reading.one ? CODE_WHY_NO_IMAGE : CODE_WHY_MEMORY);
-    if (!reading.one)
-        return;
-    if (device_count)
-        read = code_choose(image->bytes, image->size, devices, device_count, is_jit, read_one, &reading);
-    else
-        read = code_images(image->bytes, image->size, NULL, read_one, &reading);
-    if (!reading.found || read < 0)
-        be_unknown(facts, read < 0 ? CODE_WHY_NO_IMAGE : CODE_WHY_NO_KERNEL);
-    memory_pages_free(reading.one, sizeof *facts);
+    return device_count ? code_choose(image->bytes, image->size, devices, device_count, is_jit, each, data)
+                        : code_images(image->bytes, image->size, NULL, each, data);
+}
+
+/* While nobody can take it away. */
+static void visit(const struct image *image, void (*found)(const struct image *image, void *data), void *data)
+{
+    if (image->bytes && image->copied)
+        found(image, data);
+    else if (image->bytes)
+        dl_iterate_phdr(lies_in, &(struct search){image, found, data});
+}
+
+static void read_all(const struct image *image, void *data)
+{
+    struct reading *reading = data;
+    int read = each_image(image, read_one, reading);
+    if (!reading->found || read < 0)
+        be_unknown(reading->all, read < 0 ? CODE_WHY_NO_IMAGE : CODE_WHY_NO_KERNEL);
 }
 
 void image_read(const struct image *image, const char *kernel, struct code_facts *facts)
 {
-    be_unknown(facts, CODE_WHY_NO_IMAGE);
-    if (!image->bytes || !kernel)
-        return;
-    if (image->copied)
-        read_all(image, kernel, facts);
-    else
-        dl_iterate_phdr(lies_in, &(struct search){image, kernel, facts});
+    struct reading reading = {kernel, facts, memory_pages(sizeof *facts), 0};
+    be_unknown(facts, reading.one ? CODE_WHY_NO_IMAGE : CODE_WHY_MEMORY);
+    if (reading.one && kernel)
+        visit(image, read_all, &reading);
+    if (reading.one)
+        memory_pages_free(reading.one, sizeof *facts);
+}
+
+/* ---- variables that begin as addresses ---- */
+
+/* Their sections of a cubin have relocations. */
+static int elf_has_addresses(const struct code_image *image)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section, names;
+    if (image->size < sizeof header)
+        return 1;
+    memcpy(&header, image->bytes, sizeof header);
+    if (header.e_shentsize != sizeof section || header.e_shstrndx >= header.e_shnum || header.e_shoff > image->size ||
+        header.e_shnum > (image->size - header.e_shoff) / sizeof section)
+        return 1;
+    memcpy(&names, image->bytes + header.e_shoff + header.e_shstrndx * sizeof names, sizeof names);
+    if (names.sh_offset > image->size || names.sh_size > image->size - names.sh_offset)
+        return 1;
+    for (uint32_t i = 0; i < header.e_shnum; i++) {
+        memcpy(&section, image->bytes + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_REL && section.sh_type != SHT_RELA)
+            continue;
+        const char *name = (const char *)image->bytes + names.sh_offset + section.sh_name;
+        size_t left = section.sh_name < names.sh_size ? names.sh_size - section.sh_name : 0;
+        if (!left || memmem(name, strnlen(name, left), ".nv.global", 10) ||
+            memmem(name, strnlen(name, left), ".nv.constant3", 13))
+            return 1;
+    }
+    return 0;
+}
+
+static int begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
+
+static int goes_on(char c)
+{
+    return begins_name(c) || (c >= '0' && c <= '9');
+}
+
+/* Behind the equals sign of a definition: names, other than what follows a digit (0f3f800000). */
+static int text_has_name(const char *at, const char *end)
+{
+    for (; at < end && *at != ';'; at++) {
+        if (begins_name(*at))
+            return 1;
+        while (goes_on(*at) && at + 1 < end && goes_on(at[1]))
+            at++;
+    }
+    return 0;
+}
+
+/* PTX has no equals sign but in definitions of variables. */
+static int ptx_has_addresses(const struct code_image *image)
+{
+    const char *at = (const char *)image->bytes, *end = at + strnlen(at, image->size);
+    while (at < end && (at = memchr(at, '=', (size_t)(end - at)))) {
+        if (text_has_name(++at, end))
+            return 1;
+    }
+    return 0;
+}
+
+static int one_has_addresses(void *data, const struct code_image *image)
+{
+    (void)data;
+    return image->is_ptx ? ptx_has_addresses(image) : elf_has_addresses(image);
+}
+
+static void ask_addresses(const struct image *image, void *data)
+{
+    *(int *)data = each_image(image, one_has_addresses, NULL);
+}
+
+int image_has_addresses(const struct image *image)
+{
+    int has = 1;
+    visit(image, ask_addresses, &has);
+    return has;
 }

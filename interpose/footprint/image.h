@@ -28,6 +28,9 @@ void image_drop(struct image *image);
  * all of an image is read. jit: the driver is told to compile PTX, whatever there is. */
 void image_devices(const uint32_t *kinds, unsigned count, int jit);
 
+/* Whether variables may begin as addresses of others, as the program's text says: 0 they don't, on any of these devices. */
+int image_has_addresses(const struct image *image);
+
 /* What the kernel of that name does, on any of these devices. Always leaves a verdict. */
 void image_read(const struct image *image, const char *kernel, struct code_facts *facts);
 

@@ -119,19 +119,29 @@ static void list_pointers(struct kernel *kernel)
     kernel->by_constants = facts->by_constants;
 }
 
-static int follows_pointers(const struct facts *facts)
+/* Ways of following: by a variable, by anything. */
+struct ways {
+    int variables, any;
+};
+static struct ways ways_of(const struct facts *facts)
 {
-    int through = 0;
-    for (unsigned i = 0; !facts->opaque && i < facts->bases; i++)
-        through |= facts->base[i].through;
-    return through != 0;
+    struct ways ways = {0, 0};
+    for (unsigned i = 0; !facts->opaque && i < facts->bases; i++) {
+        const struct facts_base *base = &facts->base[i];
+        ways.any |= base->through;
+        for (unsigned k = 0; base->through && k < base->terms; k++)
+            ways.variables |= facts->term[base->first + k].kind == CODE_VARIABLE;
+    }
+    return ways;
 }
 
 void kernels_take(struct kernel *kernel, const struct code_facts *facts)
 {
     facts_take(&kernel->facts, facts, kernel->params, kernel->layout);
-    if (follows_pointers(&kernel->facts))
+    struct ways ways = ways_of(&kernel->facts);
+    if (ways.any)
         __atomic_store_n(&tables_are_followed, 1, __ATOMIC_RELAXED);
+    kernel->addresses = ways.variables && kernel->module && modules_have_addresses(kernel->module);
     list_pointers(kernel);
 }
 

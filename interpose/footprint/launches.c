@@ -72,7 +72,8 @@ static void use(struct launch *launch, struct memory *memory, const struct facts
     if (writes && memory == launch->by_name)
         launch->by_name = NULL;
     if (base->through)
-        follow_add(launch->follows, (struct follow){memory, base->through, base->beyond, 0});
+        follow_add(launch->follows,
+                   (struct follow){memory, base->through, base->beyond, 0, memory->kind == PTDS_MEMORY_GLOBAL});
 }
 
 /* Kernels that run from ends downwards: where another memory begins, it may be the end of the one before. */
@@ -258,7 +259,8 @@ static void use_variables(struct launch *launch)
         for (unsigned k = 0; base->through && k < base->terms; k++) {
             const struct facts_term *term = &facts->term[base->first + k];
             if (term->kind == CODE_VARIABLE)
-                follow_add(launch->follows, (struct follow){memory, base->through, base->beyond, term->constant});
+                follow_add(launch->follows,
+                           (struct follow){memory, base->through, base->beyond, term->constant, launch->kernel->addresses});
         }
     }
 }

@@ -219,6 +219,14 @@ void modules_gave_texture(struct call *C, const void *module)
         of->textures = 1;
 }
 
+int modules_have_addresses(struct module *module)
+{
+    if (__atomic_load_n(&module->addresses, __ATOMIC_RELAXED) == ADDRESSES_UNASKED)
+        __atomic_store_n(&module->addresses, image_has_addresses(&module->image) ? ADDRESSES_SOME : ADDRESSES_NO,
+                         __ATOMIC_RELAXED);
+    return module->addresses == ADDRESSES_SOME;
+}
+
 static struct module *owner_by_driver(CUfunction function)
 {
     CUmodule module = NULL;

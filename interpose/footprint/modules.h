@@ -8,11 +8,15 @@
 #include "interpose/footprint/image.h"
 #include "interpose/state/call.h"
 
+/* Whether its variables begin as addresses of each other; nobody asked yet. */
+enum module_addresses { ADDRESSES_UNASKED, ADDRESSES_NO, ADDRESSES_SOME };
+
 struct module {
     uint64_t handle;       /* CUmodule or CUlibrary */
     struct memory *memory; /* its variables; NULL: there was no room to remember them */
     struct image image;
-    uint32_t textures; /* it has texture or surface references, which are bound to memory past its kernels' parameters */
+    uint32_t addresses; /* enum module_addresses */
+    uint32_t textures;  /* it has texture or surface references, which are bound to memory past its kernels' parameters */
     struct module *next_free;
 };
 
@@ -31,6 +35,9 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
 /* Whether the host may store into a module's variables without a call: some are managed, or nobody could be asked so far.
  */
 int modules_are_hosts(struct memory *variables);
+
+/* What that says; asked once, where a kernel follows pointers in variables. */
+int modules_have_addresses(struct module *module);
 
 /* Whose the function or kernel is; asks the driver where it was not seen being given. NULL unknown. */
 struct module *modules_of(CUfunction function);

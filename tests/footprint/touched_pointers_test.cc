@@ -223,6 +223,15 @@ TEST_F(Touched, PointersInVariables)
     CU(cuModuleGetGlobal(&at_kept, &bytes, module, "kept"));
     name("other", at_kept);
     CU(cuMemcpyHtoD(at_kept, &a, 8));
+    EXPECT_EQ(launch(follow), "r other w a");
+    CU(cuModuleLoadData(&module,
+                        (text + ".visible .global .u32 one;\n.visible .const .u64 at_one = generic(one);\n").c_str()));
+    modules.push_back(module);
+    CU(cuModuleGetFunction(&follow, module, "follow"));
+    CU(cuModuleGetFunction(&follow_fixed, module, "follow_fixed"));
+    CU(cuModuleGetGlobal(&at_kept, &bytes, module, "kept"));
+    name("addresses", at_kept);
+    EXPECT_EQ(launch(follow_fixed), "r addresses");
     EXPECT_EQ(launch(follow), "!POINTERS") << "it may point at the module's own, which it writes";
     CU(cuModuleLoadData(&module, text.c_str()));
     modules.push_back(module);
