@@ -114,9 +114,6 @@ static void sort_bases(struct facts *facts)
 static void take_variables(struct facts *facts, const struct code_facts *from)
 {
     facts->variables = from->variables ? CODE_READ : 0;
-    facts->by_constants = from->variables != 0;
-    for (unsigned i = 0; i < from->variables; i++)
-        facts->by_constants &= from->variable[i].constant != 0;
     for (unsigned i = 0; i < facts->bases; i++) {
         const struct facts_base *base = &facts->base[i];
         for (unsigned k = 0; k < base->terms; k++) {
@@ -149,7 +146,7 @@ static enum opaque_reason reason_of(const struct code_facts *from)
 void facts_take(struct facts *facts, const struct code_facts *from, uint32_t params, const uint32_t *layout)
 {
     facts->bases = facts->terms = facts->handles = 0;
-    facts->variables = facts->by_constants = 0;
+    facts->variables = 0;
     facts->opaque = (uint8_t)reason_of(from);
     facts->maps = (from->flags & CODE_TENSOR_MAP) != 0;
     if (facts->opaque)

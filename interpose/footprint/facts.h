@@ -36,9 +36,9 @@ struct facts_handle {
 
 /* What is kept. */
 struct facts {
-    uint8_t opaque;                  /* enum opaque_reason; not 0: nothing else is told */
-    uint8_t maps;                    /* there are tensor maps among the parameters */
-    uint8_t variables, by_constants; /* enum code_use of the module's variables altogether; no others than constant ones */
+    uint8_t opaque;    /* enum opaque_reason; not 0: nothing else is told */
+    uint8_t maps;      /* there are tensor maps among the parameters */
+    uint8_t variables; /* enum code_use of the module's variables altogether */
     uint16_t bases, terms, handles;
     uint32_t room; /* bytes behind `base` */
     struct facts_base *base;

@@ -109,14 +109,13 @@ static int list_base(struct kernel *kernel, const struct facts_base *base)
 static void list_pointers(struct kernel *kernel)
 {
     const struct facts *facts = &kernel->facts;
-    int plain = !facts->opaque && !facts->handles && !facts->maps && kernel->module && kernel->module->memory &&
-                !kernel->module->textures && !kernel->ends;
+    int plain =
+        !facts->opaque && !facts->handles && !facts->maps && kernel->module && !kernel->module->textures && !kernel->ends;
     kernel->listed = 0;
     for (unsigned i = 0; plain && i < facts->bases; i++)
         plain = list_base(kernel, &facts->base[i]);
     kernel->plain = (uint8_t)plain;
     kernel->variables = facts->variables;
-    kernel->by_constants = facts->by_constants;
 }
 
 /* Ways of following: by a variable, by anything. */
@@ -141,6 +140,8 @@ void kernels_take(struct kernel *kernel, const struct code_facts *facts)
     struct ways ways = ways_of(&kernel->facts);
     if (ways.any)
         __atomic_store_n(&tables_are_followed, 1, __ATOMIC_RELAXED);
+    if (kernel->facts.variables && !kernel->facts.opaque && (!kernel->module || !modules_variables(kernel->module)))
+        kernel->facts.opaque = OPAQUE_OTHER;
     kernel->addresses = ways.variables && kernel->module && modules_have_addresses(kernel->module);
     list_pointers(kernel);
 }
@@ -166,9 +167,9 @@ void kernels_are_opaque(enum opaque_reason why)
 static uint32_t variables_of(const struct kernel *kernel)
 {
     const struct memory *memory = kernel->module ? kernel->module->memory : NULL;
-    if (!memory || kernel->facts.opaque)
+    if (kernel->facts.opaque)
         return 0;
-    return !kernel->facts.variables               ? PTDS_NO_VARIABLES
+    return !memory || !kernel->facts.variables    ? PTDS_NO_VARIABLES
            : kernel->facts.variables & CODE_WRITE ? memory->uid
                                                   : memory->uid | PTDS_CONSTANT_VARIABLES;
 }

@@ -26,7 +26,6 @@ struct kernel {
     uint16_t listed;       /* in `pointer` */
     uint8_t plain;         /* `pointer` has all that its launches touch, but for variables */
     uint8_t variables;     /* of a plain one: enum code_use of its module's variables */
-    uint8_t by_constants;  /* of a plain one: these are constant */
     uint8_t ends;          /* it may get a pointer to the end of memory, as if it were one to what begins there */
     uint8_t addresses;     /* it follows pointers in its module's variables, which may begin as addresses of each other */
     struct kernel_pointer pointer[KERNEL_POINTERS];

@@ -129,9 +129,9 @@ static struct place last_at(uint64_t address)
     return place;
 }
 
-/* Of an address in none. Ranges lie one behind the other: from the last that begins near enough to the first that ends near
- * enough. */
-static unsigned beside(uint64_t address, struct memory **found, unsigned most)
+/* Ranges lie one behind the other: from the last that begins near enough to the first that ends near enough, but for the
+ * one where the address lies. */
+static unsigned beside(uint64_t address, const struct place *in, struct memory **found, unsigned most)
 {
     unsigned count = 0;
     uint64_t last = address + MEMORIES_NEAR >= address ? address + MEMORIES_NEAR : UINT64_MAX;
@@ -139,9 +139,11 @@ static unsigned beside(uint64_t address, struct memory **found, unsigned most)
         struct place place = last_at(last);
         if (!place.memory || (place.end < address && address - place.end > MEMORIES_NEAR))
             break;
-        if (count == most)
-            return most + 1;
-        found[count++] = place.memory;
+        if (!in->memory || place.begin != in->begin) {
+            if (count == most)
+                return most + 1;
+            found[count++] = place.memory;
+        }
         if (!place.begin)
             break;
         last = place.begin - 1;
@@ -149,37 +151,18 @@ static unsigned beside(uint64_t address, struct memory **found, unsigned most)
     return count;
 }
 
-/* The neighbours of a memory that the address lies in, one on each side. */
-static unsigned neighbours(uint64_t address, const struct place *place, struct memory **found)
-{
-    unsigned count = 0;
-    uint64_t last = address + MEMORIES_NEAR >= address ? address + MEMORIES_NEAR : UINT64_MAX;
-    for (struct place at = last_at(last); at.memory && at.begin >= place->end; at = last_at(at.begin - 1)) {
-        found[0] = at.memory;
-        count = 1;
-    }
-    struct place before = place->begin ? last_at(place->begin - 1) : (struct place){NULL, 0, 0, 0};
-    if (before.memory && address - before.end <= MEMORIES_NEAR)
-        found[count++] = before.memory;
-    return count;
-}
-
 unsigned memories_around(struct thread *thread, uint64_t address, struct memory **found, unsigned most)
 {
     struct place place = memories_find(thread, address);
-    unsigned count = 0;
-    if (most < 3)
-        return most + 1;
-    if (place.memory) {
-        found[0] = place.memory;
-        return place.begin == address ? 1 : 1 + neighbours(address, &place, found + 1);
-    }
-    struct memory *in = reservations_at(address);
+    struct memory *in = place.memory ? place.memory : reservations_at(address);
     if (!in && address)
         in = reservations_at(address - 1);
     if (in)
-        found[count++] = in;
-    return count + beside(address, found + count, most - count);
+        found[0] = in;
+    unsigned count = in != NULL;
+    if (place.memory && place.begin == address)
+        return count;
+    return count + beside(address, &place, found + count, most - count);
 }
 
 static void begin_change(void)

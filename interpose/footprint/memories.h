@@ -126,9 +126,9 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_memory_anew(thread, address, place);
 }
 
-/* All memories that the address may mean: the one where it lies, and, but for its beginning, its neighbours that are near;
- * or the reservation that it lies in, and all that begins and ends near it. Returns how many there are, more than `most`,
- * which is at least 3, if there are more. */
+/* All memories that the address may mean: the one where it lies, or the reservation; and, but for the beginning of a
+ * memory, all that begins and ends near it. Returns how many there are, more than `most`, which is at least 1, if there are
+ * more. */
 unsigned memories_around(struct thread *thread, uint64_t address, struct memory **found, unsigned most);
 
 /* From MEMORIES_NEAR before the lowest address that was ever added to as much behind the highest. */

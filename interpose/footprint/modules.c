@@ -83,9 +83,7 @@ static void loaded(uint64_t handle, struct image image)
         return;
     }
     module->image = image;
-    module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
-    if (module->memory)
-        tables_made(module->memory);
+    module->works = tables_works();
     map_set(&modules, handle, (uint64_t)module);
 }
 
@@ -219,6 +217,21 @@ void modules_gave_texture(struct call *C, const void *module)
         of->textures = 1;
 }
 
+struct memory *modules_variables(struct module *module)
+{
+    struct memory *memory = __atomic_load_n(&module->memory, __ATOMIC_ACQUIRE), *none = NULL;
+    if (memory)
+        return memory;
+    memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
+    if (!memory)
+        return NULL;
+    tables_made_at(memory, module->works);
+    if (__atomic_compare_exchange_n(&module->memory, &none, memory, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return memory;
+    memories_drop(memory);
+    return none;
+}
+
 int modules_have_addresses(struct module *module)
 {
     if (__atomic_load_n(&module->addresses, __ATOMIC_RELAXED) == ADDRESSES_UNASKED)
@@ -302,7 +315,7 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     struct module *of = known((uint64_t)module);
     if (is_there(C, of, base))
         return;
-    struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
+    struct memory *memory = of ? modules_variables(of) : memories_new(PTDS_MEMORY_GLOBAL, base, size);
     if (!memory)
         return;
     uint8_t managed = ask_managed(base);
@@ -314,8 +327,6 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     footprint_record_part(C, memory->uid, 0);
     if (!of)
         memories_drop(memory); /* its range holds it */
-    else if (!of->memory)
-        of->memory = memory;
 }
 
 void modules_after_fork(void)

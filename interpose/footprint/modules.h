@@ -13,7 +13,8 @@ enum module_addresses { ADDRESSES_UNASKED, ADDRESSES_NO, ADDRESSES_SOME };
 
 struct module {
     uint64_t handle;       /* CUmodule or CUlibrary */
-    struct memory *memory; /* its variables; NULL: there was no room to remember them */
+    struct memory *memory; /* its variables; NULL: nobody has used any */
+    uint64_t works;        /* since when nobody has left pointers there unseen, as tables.h counts it */
     struct image image;
     uint32_t addresses; /* enum module_addresses */
     uint32_t textures;  /* it has texture or surface references, which are bound to memory past its kernels' parameters */
@@ -35,6 +36,9 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
 /* Whether the host may store into a module's variables without a call: some are managed, or nobody could be asked so far.
  */
 int modules_are_hosts(struct memory *variables);
+
+/* The memory of its variables, made when it is asked for; NULL: there is no room to remember it. */
+struct memory *modules_variables(struct module *module);
 
 /* What that says; asked once, where a kernel follows pointers in variables. */
 int modules_have_addresses(struct module *module);

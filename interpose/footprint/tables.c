@@ -56,6 +56,11 @@ static uint64_t *since(struct memory *memory)
     return &((struct memory_object *)memory)->known_since;
 }
 
+uint64_t tables_works(void)
+{
+    return __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
+}
+
 int tables_is_hosts(const struct memory *memory)
 {
     return memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_PINNED ||
@@ -77,7 +82,7 @@ int tables_may_hide(struct memory *memory, int constants)
     if (others_store_there(memory) || (where != memory && others_store_there(where)))
         return 1;
     uint8_t unknown = LOAD(where->unknown), how = (uint8_t)(constants ? UNKNOWN_SOME : UNKNOWN_SOME | UNKNOWN_BY_KERNELS);
-    return unknown & how || LOAD(*since(where)) != __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
+    return unknown & how || LOAD(*since(where)) != tables_works();
 }
 
 void tables_read(struct memory *memory, struct pointees *pointees)
@@ -93,10 +98,15 @@ void tables_read(struct memory *memory, struct pointees *pointees)
     }
 }
 
+void tables_made_at(struct memory *memory, uint64_t works)
+{
+    STORE(*since(memory), works);
+    STORE(memory->unknown, 0);
+}
+
 void tables_made(struct memory *memory)
 {
-    STORE(*since(memory), __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE));
-    STORE(memory->unknown, 0);
+    tables_made_at(memory, tables_works());
 }
 
 void tables_unknown_work(void)
@@ -107,13 +117,6 @@ void tables_unknown_work(void)
 void tables_filled_unseen(struct memory *memory)
 {
     tables_stored(memory);
-}
-
-/* All of it was filled by bytes that somebody saw, whom such work as came meanwhile makes wrong. */
-static void filled_all(struct memory *memory, uint64_t works)
-{
-    STORE(*since(memory), works);
-    STORE(memory->unknown, 0);
 }
 
 static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
@@ -144,13 +147,13 @@ static void cleared(struct memory *memory, uint64_t begin, uint64_t end)
 
 void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
 {
-    uint64_t works = __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
+    uint64_t works = tables_works(); /* what comes meanwhile is not seen */
     int all = is_all(memory, begin, end);
     if (is_lost(memory, all))
         return;
     cleared(memory, begin, end);
     if (all)
-        filled_all(memory, works);
+        tables_made_at(memory, works);
 }
 
 /* ---- bytes of the host's ---- */
@@ -280,14 +283,14 @@ static int note_filled(struct filling *f)
 
 void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const uint8_t *bytes, size_t size)
 {
-    uint64_t works = __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
+    uint64_t works = tables_works(); /* what comes meanwhile is not seen */
     int all = is_all(memory, begin, begin + size);
     struct filling filling = {thread, memory, NULL, begin, bytes, size, 0};
     if (is_lost(memory, all) || !note_filled(&filling) || makes_words(thread, begin, bytes, size) ||
         (pageable_is_read() && pageable_among(thread, bytes, -begin % 8, size)))
         tables_filled_unseen(memory);
     else if (all)
-        filled_all(memory, works);
+        tables_made_at(memory, works);
 }
 
 /* ---- bytes of another memory ---- */
@@ -316,14 +319,14 @@ static int copy_table(struct memory *to, uint64_t to_begin, struct memory *from,
 
 void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
 {
-    uint64_t works = __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
+    uint64_t works = tables_works(); /* what comes meanwhile is not seen */
     int all = flat && is_all(to, to_begin, to_begin + size);
     int cuts = flat && !all && (to_begin | from_begin | size) % 8 != 0;
     if (cuts || from->kind == PTDS_MEMORY_ARRAY || tables_may_hide(from, 0) || is_lost(to, all) ||
         !copy_table(to, to_begin, from, from_begin, size, flat))
         tables_filled_unseen(to);
     else if (all)
-        filled_all(to, works);
+        tables_made_at(to, works);
 }
 
 /* ---- kernels ---- */

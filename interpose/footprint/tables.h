@@ -39,6 +39,10 @@ static inline int tables_want(uint64_t bytes)
 /* Nothing has been written to it: it holds no pointers. */
 void tables_made(struct memory *memory);
 
+/* The same of what nothing has been written to since so much work had been there that may put pointers anywhere. */
+uint64_t tables_works(void);
+void tables_made_at(struct memory *memory, uint64_t works);
+
 /* The bytes from `begin` on are these now; or nobody knows what; or zeros up to `end`; or as those of another memory, flat:
  * all of them, one after the other. Addresses are the memories' own. */
 void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const uint8_t *bytes, size_t size);

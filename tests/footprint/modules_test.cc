@@ -185,7 +185,7 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
             unload(refused, CUDA_ERROR_NOT_PERMITTED);
             gives(kFunction, one);
             ASSERT_EQ(7u, owner(kFunction)) << one;
-            EXPECT_EQ(modules_of(kFunction)->memory, variable(at += 16, 8, one)) << one;
+            EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(at += 16, 8, one)) << one;
         }
     unload(110);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10010).memory);
@@ -200,10 +200,15 @@ TEST_F(Modules, HaveVariablesFromTheBeginning)
     load(7, kPlain);
     gives(kFunction, 7);
     ASSERT_NE(nullptr, modules_of(kFunction));
-    struct memory *of = modules_of(kFunction)->memory;
+    struct memory *of = modules_variables(modules_of(kFunction));
     ASSERT_NE(nullptr, of);
     EXPECT_EQ(of, variable(0x10000, 8, 7));
     EXPECT_FALSE(tables_may_hide(of, 0));
+    load(8, kPlain);
+    gives(kKernel, 8);
+    tables_unknown_work();
+    EXPECT_TRUE(tables_may_hide(modules_variables(modules_of(kKernel)), 0)) << "it may have been used before";
+    unload(8);
     unload(7);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
     struct memory *nobodys = variable(0x10000, 8, 7);
@@ -227,7 +232,7 @@ TEST_F(Modules, AreReadWhateverTheDriverLacks)
     for (const uintptr_t one : {7, 8, 9}) {
         gives(kFunction, one);
         EXPECT_EQ(one, owner(kFunction));
-        EXPECT_NE(nullptr, modules_of(kFunction)->memory);
+        EXPECT_NE(nullptr, modules_variables(modules_of(kFunction)));
         unload(one);
     }
 }
@@ -346,7 +351,7 @@ TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
     objects_alloc(&call, PTDS_MEMORY_DEVICE, &other, sizeof other, 0x1000);
     load(7, kVariable);
     gives(kFunction, 7);
-    EXPECT_EQ(modules_of(kFunction)->memory, variable(0x10800, 8, 7));
+    EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(0x10800, 8, 7));
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
     const struct memory *nobodys = variable(0x30800, 8, 9);
     ASSERT_NE(nullptr, nobodys);

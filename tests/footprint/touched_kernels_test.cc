@@ -74,7 +74,7 @@ TEST_F(Touched, KernelsWhoseCodeOrPointersAreNotKnown)
 /* Two numbers of 64 bits, one of which is the pointer. */
 TEST_F(Touched, SumsOfParameters)
 {
-    CUdeviceptr a = device("a", 1 << 20), b = device("b", 1 << 20), none = 0;
+    CUdeviceptr a = device("a", 1 << 20), b = device("b", 1 << 20), none = 0; /* the one behind the other */
     const std::string sum = "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nadd.u64 %rd3, %rd1, %rd2;\n"
                             "st.global.u32 [%rd3], %r1;\n";
     CUfunction function = kernel(module_of("k", "qq", "", sum), "k");
