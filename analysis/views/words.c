@@ -283,6 +283,9 @@ const char *report_touch_everything(unsigned why)
         [PTDS_OPAQUE_MANY] = "more memories than are kept",
         [PTDS_OPAQUE_OTHER] = "call that does not name its memory",
         [PTDS_OPAQUE_EVENT] = "graph with events",
+        [PTDS_OPAQUE_CODE] = "kernel with unread code",
+        [PTDS_OPAQUE_BASE] = "pointer to unknown memory",
+        [PTDS_OPAQUE_HEAP] = "kernel with device heap",
     };
     return words[why];
 }

@@ -94,6 +94,16 @@ static int parse_device_times(const char *value, enum env_device_times *out)
     return 1;
 }
 
+static int parse_trust(const char *value, enum env_trust *out)
+{
+    static const char *const words[] = {"code", "names"};
+    int chosen = 0;
+    if (!choose(value, words, 2, &chosen))
+        return 0;
+    *out = (enum env_trust)chosen;
+    return 1;
+}
+
 static int parse_integer(const char *value, long *out)
 {
     char *end = NULL;

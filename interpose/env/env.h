@@ -43,6 +43,8 @@ struct env_output_to {
 /* In which threads functions of Python are looked for. */
 enum env_python_frames { ENV_PYTHON_OFF, ENV_PYTHON_FIRST, ENV_PYTHON_ON };
 
+enum env_trust { ENV_TRUST_CODE, ENV_TRUST_NAMES };
+
 struct env {
     enum env_policy policy;
     unsigned lanes;
@@ -53,6 +55,7 @@ struct env {
     const char *trace;                  /* NULL: none */
     uint64_t trace_limit, memory_limit; /* in a file, and where there is none */
     uint64_t report_budget;             /* ns; 0: by the run's own time */
+    enum env_trust trust;
     enum env_device_times device_times;
     int python_frames; /* enum env_python_frames */
     int disable;

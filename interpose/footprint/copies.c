@@ -5,6 +5,7 @@
  */
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
@@ -264,11 +265,11 @@ void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int write
     touch_side(C, &side, bytes, writes);
 }
 
-/* value is not recorded: what is written does not matter to who waits for whom. */
+/* In a word that is not recorded: what is written does not matter to who waits for whom. */
+enum { WORD_VALUE = 4 };
 void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned element, uint64_t value, uint64_t width,
                uint64_t height)
 {
-    (void)value;
     if (!C->footprint)
         return;
     static const struct side none = {PTDS_MEMORY_UNKNOWN, 0, 0, {NULL, 0, 0, 0}};
@@ -277,33 +278,53 @@ void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned el
     C->word[1] = width * element;
     C->word[2] = height;
     C->word[3] = pitch;
+    C->word[WORD_VALUE] = element < sizeof value ? value & ((UINT64_C(1) << element * 8) - 1) : value;
     set_kinds(C, &side, &none);
     fp_words(C, PTDS_OP_MEMSET, 4);
     touch_side(C, &side, width && height ? (height - 1) * pitch + width * element : 0, 1);
 }
 
-/* The host's bytes may be looked at: nothing else moves them about, no capture puts the copy off. */
+/* When the call is back the copy is done. */
+static int is_synchronous(const struct call *C)
+{
+    return api_rows[C->api].route == ROUTE_IMPLICIT;
+}
+
+/* From plain host memory the driver has read all when the call is back, but for batches, which may say otherwise, and where
+ * the device reads that memory itself. */
+static int is_read_at_once(const struct call *C)
+{
+    return is_synchronous(C) ||
+           (C->api != API_cuMemcpyBatchAsync && C->api != API_cuMemcpyBatchAsync_v2 && !pageable_is_read());
+}
+
+/* The bytes that are copied are those that the host finds there now: nothing else moves them about, no capture puts the
+ * copy off. */
 static int is_readable(const struct call *C, const struct access *source)
 {
-    unsigned kind = C->kinds >> 4;
-    return !capture_any() && kind >= PTDS_MEMORY_PAGEABLE && kind <= PTDS_MEMORY_REGISTERED &&
-           !(source && source->memory->kind == PTDS_MEMORY_EXTERNAL) &&
-           !(source && source->memory->kind == PTDS_MEMORY_MANAGED);
+    if (capture_any())
+        return 0;
+    switch (C->kinds >> 4) {
+    case PTDS_MEMORY_PAGEABLE: return !source && is_read_at_once(C);
+    case PTDS_MEMORY_PINNED:
+    case PTDS_MEMORY_REGISTERED:
+        return is_synchronous(C) &&
+               (!source || source->memory->kind == PTDS_MEMORY_PINNED || source->memory->kind == PTDS_MEMORY_REGISTERED);
+    default: return 0;
+    }
 }
 
 static void copied(struct call *C, const struct access *to, const struct access *from)
 {
     uint64_t bytes = C->word[2];
     int flat = C->word[3] == 1 && to->end - to->begin == bytes;
-    int seen = flat && bytes <= TABLES_COPY_MOST && is_readable(C, from);
-    if (seen) /* at the host's own address: the device's may be another one */
-        tables_filled(C->thread, to->memory, to->begin, (const void *)(from ? from->begin : C->word[1]), bytes);
-    else if (!from)
-        tables_filled_unseen(to->memory);
-    if (from && !seen)
+    if (flat && tables_want(bytes) && is_readable(C, from))
+        /* at the host's own address: the device's may be another one */
+        tables_filled(C->thread, to->memory, to->begin, (const uint8_t *)(from ? from->begin : C->word[1]), bytes);
+    else if (from)
         tables_copied(to->memory, to->begin, from->memory, from->begin, to->end - to->begin, flat);
-    if (from && seen)
-        tables_added(to->memory, to->begin, from->memory, from->begin, bytes);
+    else
+        tables_filled_unseen(to->memory);
 }
 
 /* A node of a graph, or a call that becomes one: it runs some time, perhaps never. Of a stream that nobody saw being made
@@ -314,16 +335,6 @@ static int is_put_off(const struct call *C)
         return 1;
     return C->flags & PTDS_CALL_CAPTURE_OPEN && !(C->flags & PTDS_CALL_LEGACY) && !C->stream &&
            C->target != CU_STREAM_PER_THREAD;
-}
-
-/* What was there stays. What comes at a launch of the graph, that says itself. */
-static void put_off(const struct call *C, const struct access *to, const struct access *from)
-{
-    int flat = C->word[3] == 1 && to->end - to->begin == C->word[2];
-    if (from)
-        tables_captured(to->memory, to->begin, from->memory, from->begin, to->end - to->begin, flat);
-    else
-        tables_filled_unseen(to->memory);
 }
 
 /* Where pointers lie in chunks of a reservation is kept with the reservation: whoever gets a pointer to one chunk may find
@@ -338,30 +349,36 @@ static unsigned sides_touched(const struct touched *touched, const struct access
     return count;
 }
 
+/* Where the call becomes a node, what was there stays; what comes at a launch of the graph, that says itself. */
+static int is_captured(const struct call *C)
+{
+    return (C->flags & PTDS_CALL_CAPTURING) != 0;
+}
+
 /* More memories on a side: rare, and nothing is known of what comes into them. */
+static void filled(const struct call *C, const struct access *to)
+{
+    if (C->op == PTDS_OP_MEMSET && to->end - to->begin == C->word[1] && !C->word[WORD_VALUE] && !is_put_off(C))
+        tables_cleared(to->memory, to->begin, to->end);
+    else if (C->op != PTDS_OP_MEMSET || C->word[WORD_VALUE])
+        tables_filled_unseen(to->memory);
+}
+
 void fp_copied_slow(struct call *C)
 {
     const struct touched *touched = &C->touched;
     const struct access *sides[3];
     unsigned count = sides_touched(touched, sides);
+    if (is_captured(C))
+        return;
     if (C->op == PTDS_OP_COPY && (count == 1 || count == 2) && sides[0]->writes && !touched->opaque &&
-        (count == 1 || !sides[1]->writes)) {
-        const struct access *from = count == 2 ? sides[1] : NULL;
-        if (is_put_off(C))
-            put_off(C, sides[0], from);
-        else
-            copied(C, sides[0], from);
+        (count == 1 || !sides[1]->writes) && !is_put_off(C)) {
+        copied(C, sides[0], count == 2 ? sides[1] : NULL);
         return;
     }
-    if (C->op == PTDS_OP_MEMSET && is_put_off(C))
-        return;
     for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
-        if (!access->writes || access->memory->host & MEMORY_RESERVED)
-            continue;
-        if (C->op != PTDS_OP_MEMSET)
-            tables_filled_unseen(access->memory);
-        else if (access->end - access->begin == C->word[1])
-            tables_cleared(access->memory, access->begin, access->end);
+        if (access->writes && !(access->memory->host & MEMORY_RESERVED))
+            filled(C, access);
     }
 }

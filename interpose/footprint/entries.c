@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See entries.h. Called by tables.c alone. What changes a table does so under its lock; what reads one reads it while it
- * changes, and never past its end.
+ * changes, and never past its end. Must never lose a word that still lies there: what can't be told points at anything.
  */
 #include "interpose/footprint/entries.h"
 
-#include "interpose/footprint/known.h"
+#include "interpose/footprint/reservations.h"
 
 void entries_begin(struct table *table)
 {
@@ -24,53 +24,55 @@ static void set_entry(struct table *table, uint32_t at, struct pointed to)
     STORE(table->at[at].end, to.end);
     STORE(table->at[at].memory, to.memory);
     STORE(table->at[at].uid, to.uid);
-    STORE(table->at[at].writes, to.writes);
+    STORE(table->at[at].word, to.word);
+}
+
+/* Beside what may point at anything already. The first reason stays. */
+static void add_any(struct table *table, uint64_t begin, uint64_t end, enum opaque_reason why)
+{
+    if (!table->any_end)
+        STORE(table->why, (uint32_t)why);
+    STORE(table->any_begin, table->any_end && table->any_begin < begin ? table->any_begin : begin);
+    STORE(table->any_end, table->any_end > end ? table->any_end : end);
 }
 
 void entries_clear(struct table *table, uint64_t begin, uint64_t end)
 {
     uint32_t kept = 0;
+    if (table->any_begin >= begin && table->any_end <= end)
+        STORE(table->any_end, 0);
     for (uint32_t i = 0; i < table->count; i++) {
         struct pointed one = table->at[i];
-        if ((one.begin >= begin && one.end <= end) || LOAD(one.memory->uid) != one.uid)
+        if (one.begin >= begin && one.end <= end)
             continue;
-        set_entry(table, kept++, one);
+        if (!one.memory || LOAD(one.memory->uid) == one.uid)
+            set_entry(table, kept++, one);
+        else
+            add_any(table, one.begin, one.end, OPAQUE_POINTERS);
     }
     STORE(table->count, kept);
-    if (table->full_begin >= begin && table->full_end <= end)
-        STORE(table->full_end, 0);
-}
-
-/* Beside what there was no room for before. */
-static void add_full(struct table *table, uint64_t begin, uint64_t end)
-{
-    STORE(table->full_begin, table->full_end && table->full_begin < begin ? table->full_begin : begin);
-    STORE(table->full_end, table->full_end > end ? table->full_end : end);
 }
 
 void entries_add(struct table *table, uint32_t fresh, struct pointed one)
 {
-    if (!one.memory) {
-        add_full(table, one.begin, one.end);
+    if (!one.memory && !one.word) {
+        add_any(table, one.begin, one.end, OPAQUE_POINTERS);
         return;
     }
     for (uint32_t i = fresh; i < table->count; i++) {
         const struct pointed *same = &table->at[i];
-        if (same->memory == one.memory && same->uid == one.uid) {
+        if (same->memory == one.memory && same->uid == one.uid && same->word == one.word) {
             STORE(table->at[i].begin, one.begin < same->begin ? one.begin : same->begin);
             STORE(table->at[i].end, one.end > same->end ? one.end : same->end);
-            STORE(table->at[i].writes, one.writes | same->writes);
             return;
         }
     }
-    if (table->count == TOUCHED_MOST)
-        entries_clear(table, UINT64_MAX, 0); /* those of memories that are gone */
     if (table->count < TOUCHED_MOST) {
         set_entry(table, table->count, one);
         STORE(table->count, table->count + 1);
         return;
     }
-    add_full(table, one.begin, one.end);
+    add_any(table, one.begin, one.end, OPAQUE_MANY);
 }
 
 void entries_spread(struct table *table, uint64_t to, const struct table *from, uint64_t begin, uint64_t size, int flat)
@@ -84,32 +86,45 @@ void entries_spread(struct table *table, uint64_t to, const struct table *from, 
         one.end = flat && one.end < begin + size ? one.end - begin + to : to + size;
         entries_add(table, fresh, one);
     }
-    if (from->full_end > begin && (!flat || from->full_begin < begin + size))
-        add_full(table, to, to + size);
+    if (from->any_end && (!flat || (from->any_end > begin && from->any_begin < begin + size)))
+        add_any(table, to, to + size, (enum opaque_reason)from->why);
 }
 
-int entries_follow(struct touched *touched, const struct table *table)
+static void add_pointee(struct pointees *pointees, struct memory *memory)
+{
+    if (pointees->count == TOUCHED_MOST)
+        pointees->why = OPAQUE_MANY;
+    else
+        pointees->at[pointees->count++] = memory;
+}
+
+/* What is beside the address now. */
+static void add_beside(struct pointees *pointees, uint64_t word)
+{
+    struct memory *found[TOUCHED_MOST];
+    unsigned count = memories_around(NULL, word, found, TOUCHED_MOST);
+    if (!count || count > TOUCHED_MOST)
+        pointees->why = OPAQUE_POINTERS;
+    for (unsigned i = 0; i < count && count <= TOUCHED_MOST; i++)
+        add_pointee(pointees, reservations_lasting(found[i], word));
+}
+
+int entries_read(const struct table *table, struct pointees *pointees)
 {
     uint32_t before = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);
     uint32_t count = LOAD(table->count);
-    if (LOAD(table->full_end))
-        touch_opaque(touched, OPAQUE_MANY);
+    pointees->count = 0;
+    pointees->why = LOAD(table->any_end) ? (enum opaque_reason)LOAD(table->why) : OPAQUE_NO;
     for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
         struct memory *memory = LOAD(table->at[i].memory);
-        if (memory && LOAD(memory->uid) == LOAD(table->at[i].uid))
-            touch_whole(touched, memory, (int)LOAD(table->at[i].writes));
+        uint64_t word = LOAD(table->at[i].word);
+        if (!memory && word)
+            add_beside(pointees, word);
+        else if (!memory || LOAD(memory->uid) != LOAD(table->at[i].uid))
+            pointees->why = OPAQUE_POINTERS; /* whatever has its place by now */
+        else
+            add_pointee(pointees, memory);
     }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return before % 2 == 0 && LOAD(table->changes) == before;
-}
-
-int entries_have(const struct table *table, const struct pointed *one)
-{
-    uint32_t count = LOAD(table->count);
-    for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
-        if (LOAD(table->at[i].memory) == one->memory && LOAD(table->at[i].uid) == one->uid && LOAD(table->at[i].writes) &&
-            LOAD(table->at[i].begin) <= one->begin && LOAD(table->at[i].end) >= one->end)
-            return 1;
-    }
-    return 0;
 }

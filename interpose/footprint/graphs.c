@@ -8,8 +8,8 @@
 #include "interpose/base/memory.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/nodes.h"
-#include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/footprint/touch.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
 
@@ -150,20 +150,20 @@ void graphs_set_node(struct call *C, CUgraphExec exec, const CUgraphNodeParams *
         nodes_add_params(C, nodes, params);
 }
 
-/* What kernels reach besides: by pointers that lie in what they touch. */
-static void expand(struct call *C)
+/* What kernels reach besides, by pointers that lie in memory now. */
+static void expand(struct call *C, const struct nodes *nodes)
 {
+    const struct memory *by_name = NULL; /* which node writes what, nobody knows any more */
     unsigned known = C->touched.count;
-    if (!tables_expand(&C->touched))
+    if (C->touched.opaque || !(nodes->follows.count | nodes->follows.many))
         return;
-    tables_written(&C->touched);
+    follow_all(&C->touched, &nodes->follows, &by_name);
     for (unsigned i = known; i < C->touched.count; i++) {
         if (C->touched.at[i].writes && C->touched.at[i].memory->host & 1)
             C->host_sides |= CALL_KERNEL_TO_HOST;
     }
 }
 
-/* Where it copies to counts in any case: kernels without types, which follow pointers there, ask for that alone. */
 static void touch_nodes(struct call *C, const struct nodes *nodes)
 {
     if (nodes->touched.opaque)
@@ -175,47 +175,20 @@ static void touch_nodes(struct call *C, const struct nodes *nodes)
             touch_opaque(&C->touched, OPAQUE_GRAPH); /* another memory may lie at its addresses by now */
         else if (!C->touched.opaque)
             touch_whole(&C->touched, access->memory, (int)access->writes);
-        if (nodes->copied & UINT64_C(1) << i)
-            tables_filled_unseen(access->memory);
         if (nodes->by_kernels & UINT64_C(1) << i && access->memory->host & 1)
             C->host_sides |= CALL_KERNEL_TO_HOST;
     }
 }
 
-/* What was known when the nodes were added, its own copies may have changed, and any other work since. */
-static int is_known(struct memory *memory, unsigned asked)
-{
-    struct memory *where = memories_for_table(memory);
-    if (asked & SIGNATURE_POINTS && !tables_known(where, (int)(asked & SIGNATURE_HEAP)))
-        return 0;
-    if (asked & SIGNATURE_UNKNOWN && !tables_seen(where))
-        return 0;
-    if (asked & NODES_VARIABLES && !tables_known_variables(memory))
-        return 0;
-    return !(memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1 && modules_are_hosts(memory));
-}
-
-static void ask_again(struct call *C, const struct nodes *nodes)
-{
-    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
-    if (opaque)
-        touch_opaque(&C->touched, (enum opaque_reason)opaque);
-    for (unsigned i = 0; i < nodes->touched.count && !C->touched.opaque; i++) {
-        if (!is_known(nodes->touched.at[i].memory, nodes->asked[i]))
-            touch_opaque(&C->touched, OPAQUE_POINTERS);
-    }
-}
-
-/* Which pointers the kernels leave behind. */
+/* What all nodes write, and what is written through memory, may hold any pointers from here on. In a graph that gates
+ * nobody has followed any. */
 static void leave_pointers(struct call *C, const struct nodes *nodes)
 {
-    if (!C->touched.opaque) {
-        expand(C);
-        return;
-    }
-    struct touched touched = nodes->touched;
-    touched.opaque = C->touched.opaque;
-    tables_written(&touched);
+    int followed = !C->touched.opaque || (C->touched.opaque == nodes->touched.opaque && !nodes->follows.count);
+    if (nodes->unseen || !followed)
+        tables_unknown_work();
+    tables_filled_by(&nodes->touched);
+    tables_filled_by(&C->touched);
 }
 
 void fp_graph(struct call *C, CUgraphExec exec)
@@ -232,13 +205,12 @@ void fp_graph(struct call *C, CUgraphExec exec)
         return;
     }
     const struct nodes *nodes = &graph->nodes;
+    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
     touch_nodes(C, nodes);
-    if (nodes->kernels) {
-        ask_again(C, nodes);
-        leave_pointers(C, nodes);
-    } else if (C->touched.opaque) {
-        tables_unknown_work();
-    }
+    if (opaque && nodes->kernels)
+        touch_opaque(&C->touched, (enum opaque_reason)opaque);
+    expand(C, nodes);
+    leave_pointers(C, nodes);
     for (unsigned i = 0; C->enter && i < C->touched.count; i++)
         fp_reaches(C, C->touched.at[i].memory->uid, C->touched.at[i].writes != 0);
 }

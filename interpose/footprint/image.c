@@ -1,268 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads images of device code for the names of their variables. Called once a module, after the driver has taken the image.
- * Never looks beyond what the image's own headers say is there, and never beyond the size where one is given.
+ * Keeps modules' images and reads kernels in them. Called when a module is loaded, after the driver has taken the image,
+ * and once a kernel. Must never read an image where it may be gone: one in a loaded object is read under the loader's lock,
+ * if the object is there still, and all others are copied.
  */
 #include "interpose/footprint/image.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "interpose/base/memory.h"
-#include "interpose/code/unpack.h"
+#include "interpose/footprint/facts.h"
 
-enum { EM_OF_CUDA = 190, FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
+enum { FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
 
-/* A cubin. */
-struct cubin {
-    const uint8_t *bytes;
-    size_t size;
-    const Elf64_Ehdr *header;
-    const Elf64_Shdr *sections;
-};
-
-static const void *inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
+/* Of what begins so, the driver has read the header: it is there. */
+static int begins_with(const uint8_t *bytes, uint32_t magic)
 {
-    return offset <= cubin->size && size <= cubin->size - offset ? cubin->bytes + offset : NULL;
-}
-
-/* A text in a table; NULL where it does not end in there. */
-static const char *text_in(const struct cubin *cubin, const Elf64_Shdr *table, uint32_t at)
-{
-    const char *texts = inside(cubin, table->sh_offset, table->sh_size);
-    return texts && at < table->sh_size && memchr(texts + at, 0, table->sh_size - at) ? texts + at : NULL;
-}
-
-static unsigned kind_of_section(const struct cubin *cubin, uint32_t index)
-{
-    const Elf64_Ehdr *header = cubin->header;
-    if (index >= header->e_shnum)
+    uint32_t first;
+    if (memchr(bytes, 0, sizeof first))
         return 0;
-    const char *name = text_in(cubin, &cubin->sections[header->e_shstrndx], cubin->sections[index].sh_name);
-    if (!name || strncmp(name, ".nv.global", 10) == 0) /* without a name it may be anything */
-        return IMAGE_GLOBALS;
-    return strncmp(name, ".nv.constant3", 13) == 0 ? IMAGE_CONSTANTS : 0;
+    memcpy(&first, bytes, sizeof first);
+    return first == magic;
 }
 
-/* Bytes of which only the last is 0. */
-static int is_text(const struct cubin *cubin, const Elf64_Sym *symbol)
+static size_t size_of_fatbin(const uint8_t *bytes)
 {
-    const Elf64_Shdr *section = &cubin->sections[symbol->st_shndx];
-    if (section->sh_type != SHT_PROGBITS || symbol->st_value > section->sh_size || !symbol->st_size ||
-        symbol->st_size > section->sh_size - symbol->st_value)
-        return 0;
-    const char *bytes = inside(cubin, section->sh_offset + symbol->st_value, symbol->st_size);
-    return bytes && memchr(bytes, 0, symbol->st_size) == bytes + symbol->st_size - 1;
-}
-
-static int is_the_compilers(const struct cubin *cubin, const Elf64_Sym *symbol, const char *name)
-{
-    return name &&
-           (image_is_the_compilers(name, strlen(name)) || (image_is_unnamed(name, strlen(name)) && is_text(cubin, symbol)));
-}
-
-/* `named`: the kinds of sections in which symbols name something. */
-static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, unsigned *named)
-{
-    const Elf64_Sym *symbols = inside(cubin, table->sh_offset, table->sh_size);
-    unsigned found = 0;
-    if (!symbols || table->sh_link >= cubin->header->e_shnum)
-        return IMAGE_GLOBALS | IMAGE_POINTERS;
-    for (size_t i = 1; i < table->sh_size / sizeof *symbols; i++) {
-        Elf64_Sym symbol;
-        memcpy(&symbol, &symbols[i], sizeof symbol);
-        const char *name = text_in(cubin, &cubin->sections[table->sh_link], symbol.st_name);
-        if (name && strcmp(name, "malloc") == 0)
-            found |= IMAGE_HEAP;
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
-            continue;
-        unsigned kind = kind_of_section(cubin, symbol.st_shndx);
-        *named |= kind;
-        if (!kind || is_the_compilers(cubin, &symbol, name))
-            continue;
-        found |= kind | (kind == IMAGE_GLOBALS && symbol.st_size >= sizeof(uint64_t) ? IMAGE_POINTERS : 0);
-    }
-    return found;
-}
-
-static unsigned of_cubin(const void *image, size_t size)
-{
-    struct cubin cubin = {image, size, image, NULL};
-    if (size < sizeof *cubin.header || cubin.header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        cubin.header->e_machine != EM_OF_CUDA || cubin.header->e_shentsize != sizeof *cubin.sections)
-        return IMAGE_UNREAD;
-    cubin.sections = inside(&cubin, cubin.header->e_shoff, (uint64_t)cubin.header->e_shnum * sizeof *cubin.sections);
-    if (!cubin.sections || cubin.header->e_shstrndx >= cubin.header->e_shnum || (uintptr_t)cubin.sections % 8)
-        return IMAGE_UNREAD; /* nobody knows what the sections are */
-    unsigned found = 0, there = 0, named = 0;
-    for (uint32_t i = 0; i < cubin.header->e_shnum; i++) {
-        if (cubin.sections[i].sh_size)
-            there |= kind_of_section(&cubin, i);
-        if (cubin.sections[i].sh_type == SHT_SYMTAB)
-            found |= of_symbols(&cubin, &cubin.sections[i], &named);
-    }
-    there &= ~named; /* bytes that no symbol names are anybody's */
-    return found | there | (there & IMAGE_GLOBALS ? IMAGE_POINTERS : 0);
-}
-
-static unsigned of_plain(const void *image, size_t size)
-{
-    if (size >= 4 && memcmp(image, ELFMAG, 4) == 0)
-        return of_cubin(image, size);
-    return memmem(image, strnlen(image, size), ".version", 8) ? image_of_ptx(image, size) : IMAGE_UNREAD;
-}
-
-/* An entry of a container, as it lies there. */
-struct fatbin_entry {
-    uint16_t kind, version;
-    uint32_t header_size;
+    uint16_t header_size;
     uint64_t size;
-    uint32_t packed_size, unknown[2];
-    uint32_t device; /* 75: sm_75 */
-    uint32_t name, name_size;
-    uint64_t flags, unused, unpacked_size;
-};
-enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LZ4 = 0x2000, ENTRY_ZSTD = 0x8000, UNPACKED_MOST = 1 << 30 };
-
-static unsigned of_packed(const struct fatbin_entry *entry, const uint8_t *bytes)
-{
-    if (entry->packed_size > entry->size || !entry->unpacked_size || entry->unpacked_size > UNPACKED_MOST)
-        return IMAGE_UNREAD;
-    uint8_t *unpacked = memory_pages(entry->unpacked_size);
-    if (!unpacked)
-        return IMAGE_UNREAD;
-    int done = entry->flags & ENTRY_ZSTD ? unpack_zstd(unpacked, entry->unpacked_size, bytes, entry->packed_size)
-                                         : unpack_lz4(unpacked, entry->unpacked_size, bytes, entry->packed_size);
-    unsigned found = done ? of_plain(unpacked, entry->unpacked_size) : IMAGE_UNREAD;
-    memory_pages_free(unpacked, entry->unpacked_size);
-    return found;
+    memcpy(&header_size, bytes + 6, sizeof header_size);
+    memcpy(&size, bytes + 8, sizeof size);
+    return size < SIZE_MAX / 2 ? header_size + (size_t)size : 0;
 }
 
-static unsigned of_entry(const struct fatbin_entry *entry, const uint8_t *bytes)
+static size_t size_of_elf(const uint8_t *bytes)
 {
-    if (entry->kind != ENTRY_PTX && entry->kind != ENTRY_CUBIN)
-        return IMAGE_UNREAD;
-    return entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD) ? of_packed(entry, bytes) : of_plain(bytes, entry->size);
-}
-
-static uint32_t devices[IMAGE_DEVICES];
-static unsigned device_count;
-
-void image_devices(const uint32_t *kinds, unsigned count)
-{
-    device_count = count <= IMAGE_DEVICES ? count : 0;
-    for (unsigned i = 0; i < device_count; i++)
-        devices[i] = kinds[i];
-}
-
-static int is_for(const struct fatbin_entry *entry, uint32_t device)
-{
-    return entry->kind == ENTRY_CUBIN && entry->device == device;
-}
-
-/* The next entry of a container, and its bytes. 0: there is none, or it is damaged. */
-static int next_entry(const uint8_t **at, const uint8_t *end, struct fatbin_entry *entry, const uint8_t **bytes)
-{
-    size_t left = (size_t)(end - *at);
-    if (left < sizeof *entry)
+    Elf64_Ehdr header;
+    memcpy(&header, bytes, sizeof header);
+    if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > SIZE_MAX / 4)
         return 0;
-    memcpy(entry, *at, sizeof *entry);
-    if (entry->header_size < sizeof *entry || entry->header_size > left || entry->size > left - entry->header_size)
-        return 0;
-    *bytes = *at + entry->header_size;
-    *at = *bytes + entry->size;
-    return 1;
-}
-
-/* The driver takes machine code for just its device where there is some. */
-static int has_all_devices(const uint8_t *begin, const uint8_t *end)
-{
-    struct fatbin_entry entry;
-    const uint8_t *bytes;
-    for (unsigned i = 0; i < device_count; i++) {
-        int found = 0;
-        for (const uint8_t *at = begin; !found && next_entry(&at, end, &entry, &bytes);)
-            found = is_for(&entry, devices[i]);
-        if (!found)
-            return 0;
-    }
-    return device_count != 0;
-}
-
-static int is_wanted(const struct fatbin_entry *entry)
-{
-    for (unsigned i = 0; i < device_count; i++) {
-        if (is_for(entry, devices[i]))
-            return 1;
-    }
-    return 0;
-}
-
-/* The entries for the devices there are; else all together, since they are one source for several devices. What can't be
- * read is like the others. Large libraries have code for seven devices, packed: to unpack all of it takes long. */
-static unsigned of_fatbin(const uint8_t *image, size_t size)
-{
-    struct fatbin_header {
-        uint32_t magic;
-        uint16_t version, header_size;
-        uint64_t size;
-    } header;
-    if (size < sizeof header)
-        return IMAGE_UNREAD;
-    memcpy(&header, image, sizeof header);
-    if (header.header_size > size || header.size > size - header.header_size)
-        return IMAGE_UNREAD;
-    const uint8_t *at = image + header.header_size, *end = at + header.size, *bytes;
-    unsigned found = 0, read = 0;
-    int some = has_all_devices(at, end);
-    struct fatbin_entry entry;
-    while (next_entry(&at, end, &entry, &bytes)) {
-        if (some && !is_wanted(&entry))
+    size_t end = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+    for (uint32_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type == SHT_NOBITS || section.sh_offset > SIZE_MAX / 4 || section.sh_size > SIZE_MAX / 4)
             continue;
-        unsigned one = of_entry(&entry, bytes);
-        read |= !(one & IMAGE_UNREAD);
-        found |= one & ~(unsigned)IMAGE_UNREAD;
-    }
-    return read ? found : IMAGE_UNREAD;
-}
-
-/* How much there is of an image that lies in memory. */
-static size_t size_of(const void *image)
-{
-    const Elf64_Ehdr *header = image;
-    if (memcmp(image, ELFMAG, 4) != 0)
-        return strlen(image);
-    size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-    const Elf64_Shdr *sections = (const void *)((const uint8_t *)image + header->e_shoff);
-    for (uint32_t i = 0; i < header->e_shnum && header->e_shentsize == sizeof *sections; i++) {
-        if (sections[i].sh_type != SHT_NOBITS && sections[i].sh_offset + sections[i].sh_size > end)
-            end = sections[i].sh_offset + sections[i].sh_size;
+        if (section.sh_offset + section.sh_size > end)
+            end = section.sh_offset + section.sh_size;
     }
     return end;
 }
 
-unsigned image_variables(const void *image, size_t size)
+/* How much there is of what the driver has taken; 0: it is nothing that is known. */
+static size_t size_of(const uint8_t *bytes)
 {
-    int magic = 0;
-    if (!image || size < 4)
-        return IMAGE_UNREAD;
-    if (size != SIZE_MAX || memchr(image, 0, 4) == NULL)
-        memcpy(&magic, image, sizeof magic);
-    if (magic == WRAPPER_MAGIC && size == SIZE_MAX) {
-        memcpy(&image, (const uint8_t *)image + 8, sizeof image);
-        return image_variables(image, size);
+    if (begins_with(bytes, (uint32_t)FATBIN_MAGIC))
+        return size_of_fatbin(bytes);
+    if (memchr(bytes, 0, SELFMAG) == NULL && memcmp(bytes, ELFMAG, SELFMAG) == 0)
+        return size_of_elf(bytes);
+    return strlen((const char *)bytes);
+}
+
+struct search {
+    const struct image *image;
+    void (*found)(const struct image *image, void *data); /* NULL: nothing is done */
+    void *data;
+};
+
+/* All of it lies in a part of the object's file that nobody writes. */
+static int lies_in(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const struct search *search = data;
+    uintptr_t begin = (uintptr_t)search->image->bytes;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t from = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W || begin < from || begin - from > part->p_filesz ||
+            search->image->size > part->p_filesz - (begin - from))
+            continue;
+        if (search->found)
+            search->found(search->image, search->data);
+        return 1;
     }
-    if (magic == FATBIN_MAGIC)
-        return of_fatbin(image, size);
-    return of_plain(image, size == SIZE_MAX ? size_of(image) : size);
+    return 0;
+}
+
+void image_keep(struct image *image, const void *bytes)
+{
+    *image = (struct image){bytes, 0, 0};
+    if (bytes && begins_with(bytes, WRAPPER_MAGIC))
+        memcpy(&image->bytes, (const uint8_t *)bytes + 8, sizeof image->bytes);
+    image->size = image->bytes ? size_of(image->bytes) : 0;
+    if (!image->size) {
+        image->bytes = NULL;
+        return;
+    }
+    if (dl_iterate_phdr(lies_in, &(struct search){image, NULL, NULL}))
+        return;
+    uint8_t *copy = memory_pages(image->size);
+    if (copy)
+        memcpy(copy, image->bytes, image->size);
+    *image = (struct image){copy, image->size, 1};
 }
 
 /* 1: all of it is there. */
-static int read_all(int file, uint8_t *into, size_t size)
+static int read_bytes(int file, uint8_t *into, size_t size)
 {
     size_t at = 0;
     ssize_t got = 1;
@@ -277,21 +124,175 @@ static int read_all(int file, uint8_t *into, size_t size)
 }
 
 /* Not mapped: somebody may cut the file meanwhile. */
-unsigned image_file_variables(const char *path)
+void image_keep_file(struct image *image, const char *path)
 {
     int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    unsigned found = IMAGE_UNREAD;
     off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1; /* fstat is newer than the oldest glibc */
-    if (end > 0) {
-        size_t size = (size_t)end;
-        void *image = memory_pages(size);
-        if (image && read_all(file, image, size))
-            found = image_variables(image, size);
-        if (image)
-            memory_pages_free(image, size);
-    }
+    uint8_t *bytes = end > 0 ? memory_pages((size_t)end) : NULL;
+    *image = (struct image){bytes, bytes ? (size_t)end : 0, 1};
+    if (bytes && !read_bytes(file, bytes, image->size))
+        image_drop(image);
     if (file >= 0)
         close(file);
     errno = saved;
-    return found;
+}
+
+void image_drop(struct image *image)
+{
+    if (image->bytes && image->copied)
+        memory_pages_free((void *)(uintptr_t)image->bytes, image->size);
+    *image = (struct image){NULL, 0, 0};
+}
+
+static uint32_t devices[CODE_DEVICES];
+static unsigned device_count;
+static int is_jit;
+
+void image_devices(const uint32_t *kinds, unsigned count, int jit)
+{
+    device_count = count <= CODE_DEVICES ? count : 0;
+    is_jit = jit;
+    for (unsigned i = 0; i < device_count; i++)
+        devices[i] = kinds[i];
+}
+
+/* All that the driver may take, one after the other. What one of them may do, the kernel may; what has no kernel of that
+ * name is none that it takes. */
+struct reading {
+    const char *kernel;
+    struct code_facts *all, *one;
+    unsigned found;
+};
+
+static int read_one(void *data, const struct code_image *image)
+{
+    struct reading *reading = data;
+    struct code_facts *facts = reading->found ? reading->one : reading->all;
+    code_read(image, reading->kernel, facts);
+    if (facts->verdict == CODE_UNKNOWN && facts->why == CODE_WHY_NO_KERNEL)
+        return 0;
+    if (reading->found++)
+        facts_merge(reading->all, reading->one);
+    return 0;
+}
+
+static void be_unknown(struct code_facts *facts, enum code_why why)
+{
+    memset(facts, 0, offsetof(struct code_facts, base));
+    facts->verdict = CODE_UNKNOWN;
+    facts->why = (uint8_t)why;
+}
+
+/* Those that the driver may take for these devices, or all. */
+static int each_image(const struct image *image, int (*each)(void *data, const struct code_image *image), void *data)
+{
+    return device_count ? code_choose(image->bytes, image->size, devices, device_count, is_jit, each, data)
+                        : code_images(image->bytes, image->size, NULL, each, data);
+}
+
+/* While nobody can take it away. */
+static void visit(const struct image *image, void (*found)(const struct image *image, void *data), void *data)
+{
+    if (image->bytes && image->copied)
+        found(image, data);
+    else if (image->bytes)
+        dl_iterate_phdr(lies_in, &(struct search){image, found, data});
+}
+
+static void read_all(const struct image *image, void *data)
+{
+    struct reading *reading = data;
+    int read = each_image(image, read_one, reading);
+    if (!reading->found || read < 0)
+        be_unknown(reading->all, read < 0 ? CODE_WHY_NO_IMAGE : CODE_WHY_NO_KERNEL);
+}
+
+void image_read(const struct image *image, const char *kernel, struct code_facts *facts)
+{
+    struct reading reading = {kernel, facts, memory_pages(sizeof *facts), 0};
+    be_unknown(facts, reading.one ? CODE_WHY_NO_IMAGE : CODE_WHY_MEMORY);
+    if (reading.one && kernel)
+        visit(image, read_all, &reading);
+    if (reading.one)
+        memory_pages_free(reading.one, sizeof *facts);
+}
+
+/* ---- variables that begin as addresses ---- */
+
+/* Their sections of a cubin have relocations. */
+static int elf_has_addresses(const struct code_image *image)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section, names;
+    if (image->size < sizeof header)
+        return 1;
+    memcpy(&header, image->bytes, sizeof header);
+    if (header.e_shentsize != sizeof section || header.e_shstrndx >= header.e_shnum || header.e_shoff > image->size ||
+        header.e_shnum > (image->size - header.e_shoff) / sizeof section)
+        return 1;
+    memcpy(&names, image->bytes + header.e_shoff + header.e_shstrndx * sizeof names, sizeof names);
+    if (names.sh_offset > image->size || names.sh_size > image->size - names.sh_offset)
+        return 1;
+    for (uint32_t i = 0; i < header.e_shnum; i++) {
+        memcpy(&section, image->bytes + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_REL && section.sh_type != SHT_RELA)
+            continue;
+        const char *name = (const char *)image->bytes + names.sh_offset + section.sh_name;
+        size_t left = section.sh_name < names.sh_size ? names.sh_size - section.sh_name : 0;
+        if (!left || memmem(name, strnlen(name, left), ".nv.global", 10) ||
+            memmem(name, strnlen(name, left), ".nv.constant3", 13))
+            return 1;
+    }
+    return 0;
+}
+
+static int begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
+
+static int goes_on(char c)
+{
+    return begins_name(c) || (c >= '0' && c <= '9');
+}
+
+/* Behind the equals sign of a definition: names, other than what follows a digit (0f3f800000). */
+static int text_has_name(const char *at, const char *end)
+{
+    for (; at < end && *at != ';'; at++) {
+        if (begins_name(*at))
+            return 1;
+        while (goes_on(*at) && at + 1 < end && goes_on(at[1]))
+            at++;
+    }
+    return 0;
+}
+
+/* PTX has no equals sign but in definitions of variables. */
+static int ptx_has_addresses(const struct code_image *image)
+{
+    const char *at = (const char *)image->bytes, *end = at + strnlen(at, image->size);
+    while (at < end && (at = memchr(at, '=', (size_t)(end - at)))) {
+        if (text_has_name(++at, end))
+            return 1;
+    }
+    return 0;
+}
+
+static int one_has_addresses(void *data, const struct code_image *image)
+{
+    (void)data;
+    return image->is_ptx ? ptx_has_addresses(image) : elf_has_addresses(image);
+}
+
+static void ask_addresses(const struct image *image, void *data)
+{
+    *(int *)data = each_image(image, one_has_addresses, NULL);
+}
+
+int image_has_addresses(const struct image *image)
+{
+    int has = 1;
+    visit(image, ask_addresses, &has);
+    return has;
 }

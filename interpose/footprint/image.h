@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What variables a module's image has, and whether its kernels allocate: PTX, a cubin, or a container of several of them.
+ * A module's image, kept for the facts of its kernels.
  */
 #ifndef PTDS_IMAGE_H
 #define PTDS_IMAGE_H
@@ -8,33 +8,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum image_has {
-    IMAGE_GLOBALS = 1,   /* variables that kernels may write */
-    IMAGE_CONSTANTS = 2, /* variables that only the host writes */
-    IMAGE_UNREAD = 4,    /* nothing in it could be read */
-    IMAGE_HEAP = 8,      /* its kernels may allocate memory themselves */
-    IMAGE_POINTERS = 16  /* variables that kernels may write have room for a pointer */
+#include "interpose/code/code.h"
+
+struct image {
+    const uint8_t *bytes; /* NULL: there is none */
+    size_t size;
+    int copied; /* pages of ours; else it lies in a loaded object's file */
 };
 
-/* Which kinds of devices there are (75: sm_75): of a container that has machine code for each, only that is read. None, or
- * more than so many: all is read. Before the first image. */
-enum { IMAGE_DEVICES = 16 };
-void image_devices(const uint32_t *kinds, unsigned count);
-
-/* Flags of enum image_has. size: SIZE_MAX where only the image itself says how large it is; the driver has taken it then.
- */
-unsigned image_variables(const void *image, size_t size);
+/* The image that the driver has just taken: where it lies, if nobody can change it there; else a copy. */
+void image_keep(struct image *image, const void *bytes);
 
 /* The same of a file. */
-unsigned image_file_variables(const char *path);
+void image_keep_file(struct image *image, const char *path);
 
-/* The same of PTX alone. */
-unsigned image_of_ptx(const char *image, size_t size);
+void image_drop(struct image *image);
 
-/* Whether the variable of that name is the compiler's own, by its name alone; and whether it has the name of a constant
- * text
- * (__func__ and the like), which the compiler gives nothing else that is a text. */
-int image_is_the_compilers(const char *name, size_t size);
-int image_is_unnamed(const char *name, size_t size);
+/* Which kinds of devices there are (90: sm_90), before the first image; none, or more than CODE_DEVICES: nobody knows, and
+ * all of an image is read. jit: the driver is told to compile PTX, whatever there is. */
+void image_devices(const uint32_t *kinds, unsigned count, int jit);
+
+/* Whether variables may begin as addresses of others, as the program's text says: 0 they don't, on any of these devices. */
+int image_has_addresses(const struct image *image);
+
+/* What the kernel of that name does, on any of these devices. Always leaves a verdict. */
+void image_read(const struct image *image, const char *kernel, struct code_facts *facts);
 
 #endif

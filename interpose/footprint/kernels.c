@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels: their parameters, what their names say of them, whose variables they may use. Learnt once a kernel (some 12 us
- * of questions to the driver, measured), never inside a capture. Called by launches, on the hottest path there is, and by
- * the walk over a graph's nodes.
+ * Kernels: their parameters, and what their code says of them. Learnt once a kernel (some 12 us of questions to the driver,
+ * measured, and the code's own time), never inside a capture. Called by launches, on the hottest path there is, and by the
+ * walk over a graph's nodes.
  */
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/pageable.h"
 
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/signature.h"
+#include "interpose/env/env.h"
+#include "interpose/footprint/names.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -46,30 +47,14 @@ static const char *name_of(CUfunction function)
     return NULL;
 }
 
-/* As many parameters as the driver has of it, none of another size than a pointer where the name says pointer. */
-static void ask_name(struct kernel *kernel, const char *name)
-{
-    uint8_t flags[SIGNATURE_MOST];
-    int count = signature_of(name, flags);
-    if (count < 0 || (uint32_t)count != kernel->params)
-        return;
-    for (int i = 0; i < count; i++) {
-        if (flags[i] & (SIGNATURE_READS | SIGNATURE_POINTS) && kernels_size(kernel->layout[i]) != sizeof(void *))
-            return;
-    }
-    memcpy(kernel->flags, flags, (size_t)count);
-}
-
-/* The layout, and behind it a byte of flags for each parameter. */
 static int make_room(struct kernel *kernel, uint32_t count)
 {
     if (count > kernel->capacity) {
-        kernel->layout = memory_keep(count * (sizeof kernel->layout[0] + 1));
+        kernel->layout = memory_keep(count * sizeof kernel->layout[0]);
         kernel->capacity = kernel->layout ? count : 0;
     }
     if (!kernel->layout)
         kernel->layout = memory_keep(1);
-    kernel->flags = (uint8_t *)(kernel->layout + kernel->capacity);
     return kernel->layout != NULL;
 }
 
@@ -85,7 +70,6 @@ static void ask_params(struct kernel *kernel, CUfunction function)
     if (result != CUDA_ERROR_INVALID_VALUE || !make_room(kernel, count))
         return;
     memcpy(kernel->layout, layout, count * sizeof layout[0]);
-    memset(kernel->flags, SIGNATURE_UNKNOWN, count);
     kernel->params = count;
 }
 
@@ -107,37 +91,69 @@ static void free_kernel(struct kernel *kernel)
     lock_drop(&lock);
 }
 
-static void add_flag(struct kernel *kernel, unsigned flag)
+/* 0: the launches have to be looked at in full. */
+static int list_base(struct kernel *kernel, const struct facts_base *base)
 {
-    for (uint32_t i = 0; kernel->params != UINT32_MAX && i < kernel->params; i++)
-        kernel->flags[i] |= (uint8_t)flag;
+    const struct facts_term *term = &kernel->facts.term[base->first];
+    if (base->terms != 1 || base->through)
+        return 0;
+    if (term->kind == CODE_VARIABLE)
+        return 1;
+    if (term->kind != CODE_PARAMETER || !facts_is_contiguous(term->word) || kernel->listed == KERNEL_POINTERS)
+        return 0;
+    kernel->pointer[kernel->listed++] =
+        (struct kernel_pointer){term->word.low, term->word.low_at, term->from, (base->use & CODE_WRITE) != 0};
+    return 1;
 }
 
-/* After its flags. */
-static void list_params(struct kernel *kernel)
+static void list_pointers(struct kernel *kernel)
 {
-    kernel->listed = kernel->plain = 0;
-    if (kernel->params == UINT32_MAX || (kernel->module && kernel->module->points))
-        return;
-    for (uint32_t i = 0; i < kernel->params; i++) {
-        uint16_t offset = (uint16_t)kernels_offset(kernel->layout[i]), size = (uint16_t)kernels_size(kernel->layout[i]);
-        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS))
-            return;
-        if (size < sizeof(void *))
-            continue;
-        if (kernel->listed == KERNEL_PARAMS)
-            return;
-        kernel->param[kernel->listed++] = (struct kernel_param){(uint16_t)i, offset, size, kernel->flags[i]};
+    const struct facts *facts = &kernel->facts;
+    int plain =
+        !facts->opaque && !facts->handles && !facts->maps && kernel->module && !kernel->module->textures && !kernel->ends;
+    kernel->listed = 0;
+    for (unsigned i = 0; plain && i < facts->bases; i++)
+        plain = list_base(kernel, &facts->base[i]);
+    kernel->plain = (uint8_t)plain;
+    kernel->variables = facts->variables;
+}
+
+/* Ways of following: by a variable, by anything. */
+struct ways {
+    int variables, any;
+};
+static struct ways ways_of(const struct facts *facts)
+{
+    struct ways ways = {0, 0};
+    for (unsigned i = 0; !facts->opaque && i < facts->bases; i++) {
+        const struct facts_base *base = &facts->base[i];
+        ways.any |= base->through;
+        for (unsigned k = 0; base->through && k < base->terms; k++)
+            ways.variables |= facts->term[base->first + k].kind == CODE_VARIABLE;
     }
-    kernel->plain = 1;
+    return ways;
 }
 
-static int gets_classes(const struct kernel *kernel)
+void kernels_take(struct kernel *kernel, const struct code_facts *facts)
 {
-    unsigned flags = kernel->module && kernel->module->points ? SIGNATURE_POINTS : 0;
-    for (uint32_t i = 0; kernel->params != UINT32_MAX && i < kernel->params; i++)
-        flags |= kernel->flags[i];
-    return (flags & SIGNATURE_POINTS) != 0;
+    facts_take(&kernel->facts, facts, kernel->params, kernel->layout);
+    struct ways ways = ways_of(&kernel->facts);
+    if (ways.any)
+        __atomic_store_n(&tables_are_followed, 1, __ATOMIC_RELAXED);
+    if (kernel->facts.variables && !kernel->facts.opaque && (!kernel->module || !modules_variables(kernel->module)))
+        kernel->facts.opaque = OPAQUE_OTHER;
+    kernel->addresses = ways.variables && kernel->module && modules_have_addresses(kernel->module);
+    list_pointers(kernel);
+}
+
+/* Where code can't be read, its name may have to do. */
+static void ask_code(struct kernel *kernel, const char *name, struct code_facts *facts)
+{
+    static const struct image none;
+    image_read(kernel->module ? &kernel->module->image : &none, name, facts);
+    if (facts->verdict == CODE_UNKNOWN && env_get()->trust == ENV_TRUST_NAMES)
+        names_guess(name, kernel->params, kernel->layout, facts);
+    kernels_take(kernel, facts);
 }
 
 uint32_t kernels_opaque;
@@ -148,13 +164,38 @@ void kernels_are_opaque(enum opaque_reason why)
 }
 
 /* As the record says it. */
-static uint32_t variables_of(const struct module *module)
+static uint32_t variables_of(const struct kernel *kernel)
 {
-    if (!module)
+    const struct memory *memory = kernel->module ? kernel->module->memory : NULL;
+    if (kernel->facts.opaque)
         return 0;
-    return !module->memory  ? PTDS_NO_VARIABLES
-           : module->writes ? module->memory->uid
-                            : module->memory->uid | PTDS_CONSTANT_VARIABLES;
+    return !memory || !kernel->facts.variables    ? PTDS_NO_VARIABLES
+           : kernel->facts.variables & CODE_WRITE ? memory->uid
+                                                  : memory->uid | PTDS_CONSTANT_VARIABLES;
+}
+
+static void ask(struct kernel *kernel, CUfunction function, const char *name, struct code_facts *facts)
+{
+    pageable_ask();
+    kernel->handle = (uint64_t)function;
+    kernel->uid = objects_uid(OBJECT_KERNEL);
+    kernel->module = modules_of(function);
+    kernel->ends = (uint8_t)names_have_ends(name);
+    ask_params(kernel, function);
+    ask_code(kernel, name, facts);
+}
+
+/* Threads that meet a kernel for the first time together must agree on one entry. */
+static const struct kernel *agree(struct kernel *kernel, const char *name, const struct code_facts *facts)
+{
+    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, kernel->handle, (uint64_t)kernel);
+    if (agreed && agreed != kernel)
+        free_kernel(kernel);
+    if (agreed != kernel)
+        return agreed ? agreed : kernel;
+    record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
+    record_kernel_facts(kernel->uid, facts);
+    return kernel;
 }
 
 static const struct kernel *learn(CUfunction function)
@@ -162,29 +203,17 @@ static const struct kernel *learn(CUfunction function)
     struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
     if (kernel || capture_any())
         return kernel;
-    kernel = new_kernel();
-    if (!kernel)
-        return NULL;
-    const char *name = name_of(function);
-    pageable_ask();
-    kernel->handle = (uint64_t)function;
-    kernel->uid = objects_uid(OBJECT_KERNEL);
-    kernel->module = modules_of(function);
-    ask_params(kernel, function);
-    ask_name(kernel, name);
-    if (signature_has_ends(name))
-        add_flag(kernel, SIGNATURE_ENDS);
-    if (kernel->module && kernel->module->heap)
-        add_flag(kernel, SIGNATURE_HEAP);
-    list_params(kernel);
-    tables_kernel(gets_classes(kernel));
-    /* Threads that meet a kernel for the first time together must agree on one entry. */
-    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
-    if (agreed == kernel)
-        record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel->module), name);
-    else if (agreed)
-        free_kernel(kernel);
-    return agreed ? agreed : kernel;
+    struct code_facts *facts = memory_pages(sizeof *facts);
+    kernel = facts ? new_kernel() : NULL;
+    const struct kernel *agreed = NULL;
+    if (kernel) {
+        const char *name = name_of(function);
+        ask(kernel, function, name, facts);
+        agreed = agree(kernel, name, facts);
+    }
+    if (facts)
+        memory_pages_free(facts, sizeof *facts);
+    return agreed;
 }
 
 const struct kernel *kernels_find_anew(struct thread *thread, CUfunction function)

@@ -5,26 +5,31 @@
 #ifndef PTDS_KERNELS_H
 #define PTDS_KERNELS_H
 
+#include "interpose/footprint/facts.h"
+#include "interpose/footprint/follow.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/modules.h"
 
-/* A parameter that may be a pointer, or have some in it. */
-struct kernel_param {
-    uint16_t number, offset, size, flags;
+/* A pointer among the parameters: in which one, at which byte of it, and of all of them. */
+struct kernel_pointer {
+    uint16_t number, at, offset, writes;
 };
-enum { KERNEL_PARAMS = 96 };
+enum { KERNEL_POINTERS = 96 };
 
 struct kernel {
     uint64_t handle;
     uint32_t uid;
     uint32_t params;       /* UINT32_MAX: unknown */
     uint32_t *layout;      /* offset << 16 | size each */
-    uint8_t *flags;        /* enum signature_flag each; 0 where the name does not tell */
     struct module *module; /* NULL unknown */
-    uint32_t capacity;     /* of layout and flags */
-    uint32_t plain;        /* 1: `param` has all that matter, and there is nothing to find behind them */
-    uint32_t listed;       /* in `param` */
-    struct kernel_param param[KERNEL_PARAMS];
+    uint32_t capacity;     /* of layout */
+    uint16_t listed;       /* in `pointer` */
+    uint8_t plain;         /* `pointer` has all that its launches touch, but for variables */
+    uint8_t variables;     /* of a plain one: enum code_use of its module's variables */
+    uint8_t ends;          /* it may get a pointer to the end of memory, as if it were one to what begins there */
+    uint8_t addresses;     /* it follows pointers in its module's variables, which may begin as addresses of each other */
+    struct kernel_pointer pointer[KERNEL_POINTERS];
+    struct facts facts;
     struct kernel *next_free;
 };
 
@@ -36,6 +41,9 @@ static inline uint32_t kernels_size(uint32_t layout)
 {
     return layout & 0xffffu;
 }
+
+/* What its code says, from now on. */
+void kernels_take(struct kernel *kernel, const struct code_facts *facts);
 
 /* The thread's last kernels, so that a launch usually takes no lock. */
 enum { KERNELS_MET = 64 };
@@ -76,20 +84,15 @@ void kernels_are_opaque(enum opaque_reason why);
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
 
-/* A node of a graph as a launch that nobody makes, with this among its flags. The graph has to ask again at each launch
- * what is asked here once: of each memory that it touches, whether pointers in it are known (enum signature_flag). */
-#define NODE_FLAG (1u << 31)
-struct node_launch {
-    struct call call;
-    uint8_t asked[TOUCHED_MOST];
-};
+/* The same of a node of a graph, but for what is reached through memory: that each launch of the graph has to follow. */
+void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra,
+                        struct follows *follows);
 
 /* The launch has neither pointers nor variables: there is nothing to look at. */
 static inline int kernels_touch_nothing(const struct kernel *kernel, void *const *params)
 {
-    const struct module *module = kernel->module;
-    return kernel->plain && !kernel->listed && (params || !kernel->params) && module && !module->memory &&
-           !module->textures && !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
+    return kernel->plain && !kernel->listed && !kernel->variables && (params || !kernel->params) &&
+           !kernel->module->textures && !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 
 /* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The footprints of kernel launches: which kernel, and every argument word that may point into an allocation. Called by the
- * wrappers before the call, on the hottest path there is.
+ * The footprints of kernel launches: what the words among their parameters point to that their code begins addresses with.
+ * Called by the wrappers before the call, on the hottest path there is. Must never leave out a word that the code uses:
+ * where it points into nothing that is known, the launch may touch anything.
  */
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/pageable.h"
 #include "interpose/footprint/scan.h"
-#include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/state/hooks.h"
 
-#include <string.h>
-
 /* That a launch may touch memory past what the record's words point to: past its pointers, or there are too few words. */
 enum { FOLLOWED = 1, FOLLOWED_UNKEPT = 2 };
+
+/* A launch, and where its parameters lie: each by itself, or one behind the other in a buffer. */
+struct launch {
+    struct call *call;
+    const struct kernel *kernel;
+    void *const *params;
+    const uint8_t *buffer;
+    size_t size;
+    struct follows *follows;
+    const struct memory *by_name; /* the module's variables, as long as they are written by name alone */
+};
 
 /* The word, for the record: there is room for so many. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
@@ -25,111 +34,265 @@ static void keep_word(struct call *C, uint64_t word, size_t offset)
         C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
-/* A word that lies in no memory that is known. */
-static __attribute__((noinline)) void touch_unknown(struct call *C, uint64_t word)
+/* Where so many bytes of a parameter lie; NULL: they are not all there. */
+static const uint8_t *bytes_at(const struct launch *launch, unsigned number, size_t at, size_t offset, size_t size)
 {
-    if (pageable_is(word))
-        touch_opaque(&C->touched, OPAQUE_OTHER);
+    if (launch->buffer)
+        return offset <= launch->size && size <= launch->size - offset ? launch->buffer + offset : NULL;
+    const uint8_t *param = launch->params ? launch->params[number] : NULL;
+    return param ? param + at : NULL;
+}
+
+static size_t offset_of(const struct kernel *kernel, unsigned number, size_t at)
+{
+    return kernels_offset(kernel->layout[number]) + at;
+}
+
+/* 0: it is not there. */
+static int word_at(const struct launch *launch, struct facts_word at, uint64_t *word)
+{
+    const struct kernel *kernel = launch->kernel;
+    const uint8_t *low = bytes_at(launch, at.low, at.low_at, offset_of(kernel, at.low, at.low_at), 4);
+    const uint8_t *high = bytes_at(launch, at.high, at.high_at, offset_of(kernel, at.high, at.high_at), 4);
+    uint32_t halves[2];
+    if (!low || !high) {
+        touch_opaque(&launch->call->touched, OPAQUE_PARAMETERS);
+        return 0;
+    }
+    memcpy(&halves[0], low, 4);
+    memcpy(&halves[1], high, 4);
+    *word = halves[0] | (uint64_t)halves[1] << 32;
+    return 1;
+}
+
+static void use(struct launch *launch, struct memory *memory, const struct facts_base *base)
+{
+    int writes = (base->use & CODE_WRITE) != 0;
+    touch_whole(&launch->call->touched, memory, writes);
+    if (writes && memory == launch->by_name)
+        launch->by_name = NULL;
+    if (base->through)
+        follow_add(launch->follows,
+                   (struct follow){memory, base->through, base->beyond, 0, memory->kind == PTDS_MEMORY_GLOBAL});
 }
 
 /* Kernels that run from ends downwards: where another memory begins, it may be the end of the one before. */
-static void touch_before(struct call *C, uint64_t word, unsigned flags)
+static void use_before(struct launch *launch, uint64_t word, const struct facts_base *base)
 {
-    struct place place = memories_find(C->thread, word);
-    struct memory *before = place.memory && place.begin == word ? memories_find(C->thread, word - 1).memory : NULL;
-    if (before)
-        touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
+    struct memory *before = memories_find(launch->call->thread, word - 1).memory;
+    if (!before)
+        return;
+    use(launch, before, base);
+    launch->call->followed |= FOLLOWED;
 }
 
-static void keep_asked(struct node_launch *node, const struct memory *memory, unsigned flags)
+/* More than one memory may be meant, or none. Other than that nothing is known of the program's own memory, which some
+ * devices read. */
+static __attribute__((noinline)) int use_around(struct launch *launch, uint64_t word, const struct facts_base *base)
 {
-    for (unsigned i = 0; i < node->call.touched.count; i++) {
-        if (node->call.touched.at[i].memory == memory)
-            node->asked[i] |= (uint8_t)(flags & (SIGNATURE_POINTS | SIGNATURE_HEAP));
+    struct call *C = launch->call;
+    struct memory *found[TOUCHED_MOST];
+    unsigned count = memories_around(C->thread, word, found, TOUCHED_MOST);
+    if (count > TOUCHED_MOST) {
+        touch_opaque(&C->touched, OPAQUE_MANY);
+        return 1;
     }
-}
-
-/* Pointers may lie in it that were not seen coming. */
-static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
-{
-    struct memory *where = memories_for_table(memory);
-    C->followed |= FOLLOWED;
-    if (C->flags & NODE_FLAG && flags & SIGNATURE_POINTS)
-        keep_asked((struct node_launch *)C, memory, flags);
-    if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
-        touch_opaque(&C->touched, OPAQUE_POINTERS);
-    if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
-        touch_opaque(&C->touched, OPAQUE_POINTERS);
-    if (flags & SIGNATURE_ENDS)
-        touch_before(C, word, flags);
-}
-
-static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
-{
-    if (flags & SIGNATURE_UNKNOWN)
-        return memory->host || ((const struct memory_object *)memory)->table;
-    return flags & (SIGNATURE_POINTS | SIGNATURE_ENDS);
-}
-
-/* Where nothing is mapped: a reservation's address, which is the end of the memory before it, too; or beside a memory. */
-static __attribute__((noinline)) struct memory *touch_beside(struct call *C, uint64_t word, unsigned flags)
-{
-    struct memory *memory = memories_beside(C->thread, word);
-    if (memory && memory->host & MEMORY_RESERVATION) {
-        struct memory *before = memories_find(C->thread, word - 1).memory;
-        if (before)
-            touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
-        C->followed |= FOLLOWED; /* the record's reader knows it by its chunks */
+    for (unsigned i = 0; i < count; i++)
+        use(launch, found[i], base);
+    if (count)
+        C->followed |= FOLLOWED; /* the record's reader knows one at most */
+    if (pageable_is_read() && !memories_find(C->thread, word).memory && pageable_is(word)) {
+        touch_opaque(&C->touched, OPAQUE_OTHER);
+        return 1;
     }
-    if (pageable_is_read())
-        touch_unknown(C, word);
-    return memory;
+    return count != 0;
 }
 
-/* A pointer to the end of an array counts as one into it, unless another one begins there. */
-static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsigned flags)
+/* 0: it points into nothing that is known. */
+static int use_word(struct launch *launch, uint64_t word, size_t offset, const struct facts_base *base)
 {
+    struct call *C = launch->call;
     struct memory *memory = memories_memory(C->thread, word, offset / 8);
-    if (__builtin_expect(!memory, 0)) {
-        memory = touch_beside(C, word, flags);
-        if (!memory)
-            return;
-    }
-    touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
-    if (__builtin_expect(may_hold_pointers(memory, flags) || flags & SIGNATURE_ENDS, 0))
-        look_inside(C, memory, word, flags);
+    if (__builtin_expect(memory != NULL, 1))
+        use(launch, memory, base);
+    else if (!use_around(launch, word, base))
+        return 0;
+    if (__builtin_expect(launch->kernel->ends, 0) && memories_find(C->thread, word).begin == word)
+        use_before(launch, word, base);
+    if (C->enter)
+        keep_word(C, word, offset);
+    return 1;
 }
 
-/* Each question costs a system call: asked at multiples of four, unless an odd end shows that the structure is packed. */
-static __attribute__((noinline)) void touch_pageable(struct call *C, const uint8_t *bytes, size_t size, size_t offset)
-{
-    const struct spans memories = memories_spans();
-    size_t stride = (offset | size) % 4 ? 1 : 4;
-    for (size_t at = 0; at + 8 <= size; at += stride) {
-        uint64_t word = scan_load(bytes + at);
-        if (!spans_have(memories, word))
-            touch_unknown(C, word);
-    }
-}
+/* ---- ranges of parameters: any word in them may be a pointer ---- */
 
-/* `offset`: where in the kernel's parameter space the bytes lie. */
-static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, unsigned flags)
+/* Words of a range: how many there are that are used, and whether there is one that may be a pointer to what is not known.
+ */
+struct words {
+    unsigned used;
+    int strange;
+};
+
+static void use_bytes(struct launch *launch, const uint8_t *bytes, size_t size, size_t offset,
+                      const struct facts_base *base, struct words *words)
 {
     const struct spans memories = memories_spans();
     struct scan scan;
-    for (scan_begin(&scan, textures_span(), bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
-        C->followed |= FOLLOWED;
-        textures_touch(&C->touched, scan_word(&scan));
-    }
     for (unsigned i = 0; i < SPANS; i++) {
         for (scan_begin(&scan, memories.at[i], bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
-            if (C->enter)
-                keep_word(C, scan_word(&scan), offset + scan.at);
-            touch_word(C, scan_word(&scan), offset + scan.at, flags);
+            if ((offset + scan.at) % 4 || !scan_word(&scan))
+                continue;
+            if (use_word(launch, scan_word(&scan), offset + scan.at, base))
+                words->used++;
+            else
+                touch_opaque(&launch->call->touched, OPAQUE_BASE);
         }
     }
-    if (pageable_is_read())
-        touch_pageable(C, bytes, size, offset);
+    for (size_t at = -offset % 4; at + 8 <= size; at += 4) {
+        uint64_t word = scan_load(bytes + at);
+        words->strange |= word >> 40 && !(word >> 48);
+        if (pageable_is_read() && !spans_have(memories, word) && pageable_is(word))
+            touch_opaque(&launch->call->touched, OPAQUE_OTHER);
+    }
+}
+
+/* The parameters' bytes from the one up to the other, and the word that begins before the last. */
+static void use_range(struct launch *launch, size_t from, size_t to, const struct facts_base *base, struct words *words)
+{
+    const struct kernel *kernel = launch->kernel;
+    for (uint32_t i = 0; i < kernel->params; i++) {
+        size_t begin = kernels_offset(kernel->layout[i]), end = begin + kernels_size(kernel->layout[i]);
+        size_t first = from > begin ? from : begin, last = to + 7 < end ? to + 7 : end;
+        if (first >= last)
+            continue;
+        const uint8_t *bytes = bytes_at(launch, i, first - begin, first, last - first);
+        if (bytes)
+            use_bytes(launch, bytes, last - first, first, base, words);
+        else
+            touch_opaque(&launch->call->touched, OPAQUE_PARAMETERS);
+    }
+}
+
+/* ---- bases ---- */
+
+/* A number that leads to no memory, with what the kernel may add to it (CODE_FAR): some programs mark what is not there so.
+ */
+static int is_nowhere(uint64_t word, const struct facts_base *base)
+{
+    const uint64_t reach = UINT64_C(1) << 32;
+    const struct spans memories = memories_spans();
+    for (unsigned i = 0; i < SPANS; i++) {
+        if (memories.at[i].numbers && memories.at[i].low <= 2 * reach)
+            return 0;
+    }
+    return word < reach && !(base->use & CODE_FAR) && !pageable_is_read();
+}
+
+/* What the terms of a base were found to be. */
+struct found {
+    int known, unknown; /* some point into memory that is known; some are numbers that don't */
+};
+
+static void use_term(struct launch *launch, const struct facts_term *term, const struct facts_base *base,
+                     struct found *found)
+{
+    struct words words = {0, 0};
+    uint64_t word;
+    switch (term->kind) {
+    case CODE_PARAMETER:
+        if (!word_at(launch, term->word, &word) || !word)
+            return;
+        if (use_word(launch, word, term->from, base))
+            found->known = 1;
+        else
+            found->unknown |= !(base->terms == 1 && is_nowhere(word, base));
+        return;
+    case CODE_RANGE:
+        use_range(launch, term->from, term->to, base, &words);
+        found->known |= words.used != 0;
+        found->unknown |= !words.used && words.strange;
+        return;
+    case CODE_VARIABLE: found->known = 1; return; /* all of them are touched at once */
+    default: return;                              /* loaded: the memory that it came from tells */
+    }
+}
+
+/* Differences of pointers: none of the numbers lies where their sum does. */
+static void use_sum(struct launch *launch, const struct facts_base *base, struct found *found)
+{
+    uint64_t sum = 0, word;
+    for (unsigned i = 0; i < base->terms; i++) {
+        const struct facts_term *term = &launch->kernel->facts.term[base->first + i];
+        if (term->kind != CODE_PARAMETER || !word_at(launch, term->word, &word))
+            return;
+        sum += word;
+    }
+    if (sum && use_word(launch, sum, launch->kernel->facts.term[base->first].from, base))
+        found->known = 1;
+}
+
+static void use_base(struct launch *launch, const struct facts_base *base)
+{
+    struct found found = {0, 0};
+    for (unsigned i = 0; i < base->terms; i++)
+        use_term(launch, &launch->kernel->facts.term[base->first + i], base, &found);
+    if (base->terms > 1)
+        use_sum(launch, base, &found);
+    if (found.unknown && !found.known)
+        touch_opaque(&launch->call->touched, OPAQUE_BASE);
+}
+
+/* The variables of its module. */
+static void use_variables(struct launch *launch)
+{
+    const struct facts *facts = &launch->kernel->facts;
+    struct memory *memory = launch->kernel->module ? launch->kernel->module->memory : NULL;
+    if (!facts->variables)
+        return;
+    if (!memory) {
+        touch_opaque(&launch->call->touched, OPAQUE_OTHER);
+        return;
+    }
+    touch_whole(&launch->call->touched, memory, (facts->variables & CODE_WRITE) != 0);
+    for (unsigned i = 0; i < facts->bases; i++) {
+        const struct facts_base *base = &facts->base[i];
+        for (unsigned k = 0; base->through && k < base->terms; k++) {
+            const struct facts_term *term = &facts->term[base->first + k];
+            if (term->kind == CODE_VARIABLE)
+                follow_add(launch->follows,
+                           (struct follow){memory, base->through, base->beyond, term->constant, launch->kernel->addresses});
+        }
+    }
+}
+
+static void use_handles(struct launch *launch)
+{
+    const struct facts *facts = &launch->kernel->facts;
+    for (unsigned i = 0; i < facts->handles; i++) {
+        uint64_t word;
+        if (!word_at(launch, facts->handle[i].word, &word) || !word)
+            continue;
+        launch->call->followed |= FOLLOWED;
+        if (!textures_touch(&launch->call->touched, word, facts->handle[i].use & CODE_WRITE))
+            touch_opaque(&launch->call->touched, OPAQUE_TEXTURE);
+    }
+}
+
+/* A tensor map has the address of its memory somewhere in it. */
+enum { TENSOR_MAP = 128 };
+static void use_maps(struct launch *launch)
+{
+    const struct kernel *kernel = launch->kernel;
+    const struct facts_base both = {.use = CODE_READ | CODE_WRITE};
+    struct words words = {0, 0};
+    for (uint32_t i = 0; kernel->facts.maps && i < kernel->params; i++) {
+        size_t begin = kernels_offset(kernel->layout[i]), size = kernels_size(kernel->layout[i]);
+        const uint8_t *bytes = size >= TENSOR_MAP ? bytes_at(launch, i, 0, begin, size) : NULL;
+        for (size_t at = 0; bytes && at + 8 <= size; at += 8)
+            words.used += (unsigned)use_word(launch, scan_load(bytes + at), begin + at, &both);
+    }
+    if (kernel->facts.maps && !words.used)
+        touch_opaque(&launch->call->touched, OPAQUE_BASE);
 }
 
 /* Arguments as one buffer: CU_LAUNCH_PARAM_BUFFER_POINTER, pointer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, END. */
@@ -147,51 +310,27 @@ static const void *buffer_of(void *const *extra, size_t *size)
     return buffer;
 }
 
-/* Parameter by parameter where they are known; else at every place where a word can lie. */
-static int scan_buffer(struct call *C, const struct kernel *kernel, void *const *extra)
+/* 0: the parameters, or what the kernel does with them, are not known. */
+static int use_all(struct launch *launch, void *const *extra)
 {
-    size_t size = 0;
-    const uint8_t *buffer = buffer_of(extra, &size);
-    if (!buffer)
+    struct touched *touched = &launch->call->touched;
+    const struct kernel *kernel = launch->kernel;
+    if (!launch->params && extra)
+        launch->buffer = buffer_of(extra, &launch->size);
+    int known = launch->params || launch->buffer || (kernel && kernel->params == 0);
+    if (!kernel || !known || kernel->facts.opaque) {
+        touch_opaque(touched, kernel && known ? (enum opaque_reason)kernel->facts.opaque : OPAQUE_PARAMETERS);
         return 0;
-    if (!kernel || kernel->params == UINT32_MAX) {
-        keep_pointers(C, buffer, size, 0, SIGNATURE_UNKNOWN);
-        return 1;
     }
-    for (uint32_t i = 0; i < kernel->params; i++) {
-        size_t offset = kernels_offset(kernel->layout[i]), bytes = kernels_size(kernel->layout[i]);
-        if (offset < size) /* the last one may lie there in part */
-            keep_pointers(C, buffer + offset, bytes < size - offset ? bytes : size - offset, offset, kernel->flags[i]);
-    }
+    launch->by_name = kernel->module ? kernel->module->memory : NULL;
+    for (unsigned i = 0; i < kernel->facts.bases; i++)
+        use_base(launch, &kernel->facts.base[i]);
+    use_maps(launch);
+    use_handles(launch);
+    use_variables(launch);
+    if (kernel->module && kernel->module->textures)
+        touch_opaque(touched, OPAQUE_TEXTURE);
     return 1;
-}
-
-/* By-value structs and the arrays in them are looked through. */
-static int scan_params(struct call *C, const struct kernel *kernel, void *const *params)
-{
-    if (!kernel || kernel->params == UINT32_MAX)
-        return 0;
-    for (uint32_t i = 0; i < kernel->params; i++) {
-        size_t offset = kernels_offset(kernel->layout[i]), size = kernels_size(kernel->layout[i]);
-        if (params[i])
-            keep_pointers(C, params[i], size, offset, kernel->flags[i]);
-    }
-    return 1;
-}
-
-/* The variables of its module. */
-static inline void touch_module(struct touched *touched, const struct kernel *kernel)
-{
-    const struct module *module = kernel ? kernel->module : NULL;
-    if (__builtin_expect(!module || module->textures, 0))
-        touch_opaque(touched, module ? OPAQUE_TEXTURE : OPAQUE_OTHER);
-    else if (module->memory) {
-        touch_whole(touched, module->memory, (int)module->writes);
-        if (module->points && !tables_known_variables(module->memory))
-            touch_opaque(touched, OPAQUE_POINTERS);
-        if (__builtin_expect(module->memory->host, 0) && modules_are_hosts(module->memory)) /* as it likes */
-            touch_opaque(touched, OPAQUE_POINTERS);
-    }
 }
 
 /* Whether a reader of the record finds the memory by the word. */
@@ -253,27 +392,41 @@ static __attribute__((noinline)) void keep_reached(struct call *C, const struct 
     }
 }
 
-int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
+static void add_opaque(struct touched *touched)
 {
-    C->followed = 0;
-    int known = params  ? scan_params(C, kernel, params)
-                : extra ? scan_buffer(C, kernel, extra)
-                        : kernel && kernel->params == 0;
-    if (!known)
-        touch_opaque(&C->touched, OPAQUE_PARAMETERS);
-    touch_module(&C->touched, kernel);
     uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
     if (__builtin_expect(opaque != 0, 0))
-        touch_opaque(&C->touched, (enum opaque_reason)opaque);
-    if (tables_expand(&C->touched)) {
+        touch_opaque(touched, (enum opaque_reason)opaque);
+}
+
+int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
+{
+    struct follows follows;
+    struct launch launch = {C, kernel, params, NULL, 0, &follows, NULL};
+    follows_clear(&follows);
+    C->followed = 0;
+    int known = use_all(&launch, extra);
+    add_opaque(&C->touched);
+    if (follows.count) {
+        follow_all(&C->touched, &follows, &launch.by_name);
         C->followed |= FOLLOWED;
-        tables_written(&C->touched);
     }
+    tables_written(&C->touched, launch.by_name);
     if (C->followed & FOLLOWED_UNKEPT) /* then a word for each memory, not for each pointer */
         C->words = SHAPE_WORDS;
     if (C->enter && (C->followed || !are_all_named(C)))
-        keep_reached(C, kernel && kernel->module ? kernel->module->memory : NULL);
+        keep_reached(C, kernel && kernel->facts.variables ? launch.by_name : NULL);
     return known;
+}
+
+void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra,
+                        struct follows *follows)
+{
+    struct launch launch = {C, kernel, params, NULL, 0, follows, NULL};
+    C->followed = 0;
+    follows_clear(follows);
+    use_all(&launch, extra);
+    add_opaque(&C->touched);
 }
 
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra)

@@ -87,48 +87,82 @@ struct place memories_find(struct thread *thread, uint64_t address)
     return find_slow(thread, address);
 }
 
-struct memory *memories_memory_anew(struct thread *thread, uint64_t address, size_t place)
+static struct memory *among_last(struct memory_cache *cache, uint64_t address, size_t place)
 {
-    struct memory_cache *cache = thread->memories;
-    if (!cache) /* made with the first find */
-        return memories_find(thread, address).memory;
     const struct found_range *found = &cache->large[memories_large(address)];
     struct memory *memory = memories_in_range(found->range, found->generation, address);
     if (!memory) {
         found = &cache->small[memories_small(address)];
         memory = memories_in_range(found->range, found->generation, address);
     }
-    if (!memory)
-        return memories_find(thread, address).memory;
-    cache->at_place[place % MEMORY_PLACES] = *found;
+    if (memory)
+        cache->at_place[place % MEMORY_PLACES] = *found;
     return memory;
 }
 
-/* The memory that begins in (address, address + within]. Smaller ones may lie in between: from the last to the first. */
-static struct memory *after(uint64_t address, uint64_t within)
+struct memory *memories_memory_anew(struct thread *thread, uint64_t address, size_t place)
 {
-    struct memory *found = NULL;
-    for (uint64_t last = address + within; last > address;) {
-        struct place place = {NULL, 0, 0, 0};
-        struct range *range = find_range(last);
-        uint32_t generation = range ? __atomic_load_n(&range->generation, __ATOMIC_ACQUIRE) : 1;
-        uint64_t begin = generation % 2 ? 0 : LOAD(range->place.begin);
-        if (begin <= address || !read_range(range, generation, begin, &place))
-            break;
-        found = place.memory;
-        last = begin - 1;
+    struct memory_cache *cache = thread->memories;
+    if (!cache) { /* made with the first find */
+        memories_find(thread, address);
+        cache = thread->memories;
     }
-    return found;
+    if (!cache)
+        return NULL;
+    struct memory *memory = among_last(cache, address, place);
+    if (!memory && memories_find(thread, address).memory) /* which puts it there, unless it means more than one */
+        memory = among_last(cache, address, place);
+    return memory;
 }
 
-struct memory *memories_beside(struct thread *thread, uint64_t address)
+/* The last range that begins at or before the address. One that goes at this moment is looked for once more. */
+static struct place last_at(uint64_t address)
 {
-    struct memory *memory = memories_find(thread, address - 1).memory, *in = reservations_at(address);
-    if (in && (!memory || memories_reservation(memory) != in)) /* no chunk, or an unmapped one: others may be reached */
-        return in;
-    if (!memory)
-        memory = reservations_at(address - 1);
-    return memory ? memory : after(address, MEMORIES_BEFORE);
+    struct place place = {NULL, 0, 0, 0};
+    for (int tries = 0; tries < 64; tries++) {
+        struct range *range = find_range(address);
+        uint32_t generation = range ? __atomic_load_n(&range->generation, __ATOMIC_ACQUIRE) : 0;
+        if (!range || (generation % 2 == 0 && read_range(range, generation, LOAD(range->place.begin), &place)))
+            return place;
+        place.memory = NULL;
+    }
+    return place;
+}
+
+/* Ranges lie one behind the other: from the last that begins near enough to the first that ends near enough, but for the
+ * one where the address lies. */
+static unsigned beside(uint64_t address, const struct place *in, struct memory **found, unsigned most)
+{
+    unsigned count = 0;
+    uint64_t last = address + MEMORIES_NEAR >= address ? address + MEMORIES_NEAR : UINT64_MAX;
+    for (;;) {
+        struct place place = last_at(last);
+        if (!place.memory || (place.end < address && address - place.end > MEMORIES_NEAR))
+            break;
+        if (!in->memory || place.begin != in->begin) {
+            if (count == most)
+                return most + 1;
+            found[count++] = place.memory;
+        }
+        if (!place.begin)
+            break;
+        last = place.begin - 1;
+    }
+    return count;
+}
+
+unsigned memories_around(struct thread *thread, uint64_t address, struct memory **found, unsigned most)
+{
+    struct place place = memories_find(thread, address);
+    struct memory *in = place.memory ? place.memory : reservations_at(address);
+    if (!in && address)
+        in = reservations_at(address - 1);
+    if (in)
+        found[0] = in;
+    unsigned count = in != NULL;
+    if (place.memory && place.begin == address)
+        return count;
+    return count + beside(address, &place, found + count, most - count);
 }
 
 static void begin_change(void)
@@ -242,12 +276,13 @@ struct place memories_last_of(const struct memory *memory, uint64_t address)
 
 static void widen_span(uint64_t base, uint64_t end)
 {
-    uint64_t low = base > MEMORIES_BEFORE ? base - MEMORIES_BEFORE : 0;
+    uint64_t low = base > MEMORIES_NEAR ? base - MEMORIES_NEAR : 0;
+    uint64_t high = end < UINT64_MAX - MEMORIES_NEAR ? end + MEMORIES_NEAR + 1 : UINT64_MAX;
     unsigned i = spans_which(base);
     if (low < memories_low[i])
         STORE(memories_low[i], low);
-    if (end >= memories_high[i])
-        STORE(memories_high[i], end + 1);
+    if (high > memories_high[i])
+        STORE(memories_high[i], high);
 }
 
 void memories_widen(uint64_t begin, uint64_t end)
@@ -255,6 +290,22 @@ void memories_widen(uint64_t begin, uint64_t end)
     lock_take(&lock);
     widen_span(begin, end);
     lock_drop(&lock);
+}
+
+/* Says so of the ones that lie near each other. */
+static void note_near(struct range *range)
+{
+    struct range *before = range->place.begin ? ranges_before(range->place.begin - 1) : NULL;
+    uint64_t last = range->place.end < UINT64_MAX - MEMORIES_NEAR ? range->place.end + MEMORIES_NEAR : UINT64_MAX;
+    if (before && range->place.begin - before->place.end <= MEMORIES_NEAR) {
+        STORE(before->near, before->near | NEAR_BEHIND);
+        STORE(range->near, range->near | NEAR_BEFORE);
+    }
+    for (struct range *behind = ranges_before(last); behind && behind != range;
+         behind = ranges_before(behind->place.begin - 1)) {
+        STORE(behind->near, behind->near | NEAR_BEFORE);
+        STORE(range->near, range->near | NEAR_BEHIND);
+    }
 }
 
 static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint64_t own)
@@ -268,6 +319,7 @@ static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint6
     STORE(range->place.begin, base);
     STORE(range->place.end, base + bytes);
     STORE(range->place.shift, own - base);
+    STORE(range->near, 0);
     begin_change();
     int added = ranges_insert(base, range);
     end_change();
@@ -275,6 +327,7 @@ static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint6
         GIVE(free_ranges, range);
         return 0;
     }
+    note_near(range);
     __atomic_store_n(&range->generation, range->generation + 1, __ATOMIC_RELEASE);
     STORE(range_count, range_count + 1);
     widen_span(base, base + bytes);
@@ -320,8 +373,9 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
         return NULL;
     struct memory *memory = &object->memory;
     object->held = 1;
-    object->unseen = object->classes = object->of_graph = 0;
+    object->of_graph = 0;
     object->known_since = 0;
+    STORE(memory->unknown, UNKNOWN_SOME);
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);
     STORE(memory->kind, (uint8_t)kind);

@@ -13,20 +13,12 @@
 
 struct table;
 
-/* Pointers in it that its table has not. */
-enum memory_unseen {
-    UNSEEN_SOME = 1,    /* some may have come that nobody looked at */
-    UNSEEN_PAGEABLE = 2 /* to memory that no call told the driver of */
-};
-
 /* The memory, and what is remembered with it. */
 struct memory_object {
     struct memory memory;
     uint32_t held;
-    uint8_t unseen;             /* enum memory_unseen */
-    uint8_t classes;            /* a kernel got it by a pointer to what may hold pointers */
     uint8_t of_graph;           /* its allocation is a node: freed outside of the graph, it is back with the next launch */
-    uint32_t known_since;       /* since then (tables.c) all pointers that lie in it are in the table; 0 not known */
+    uint64_t known_since;       /* tables.c: how much work had been there that may put pointers anywhere */
     struct table *table;        /* of the pointers that lie in it; NULL none */
     struct memory *reservation; /* that it was last mapped in, held; NULL none */
     struct memory_object *next_free;
@@ -35,11 +27,6 @@ static inline struct table **memories_table(struct memory *memory)
 {
     return &((struct memory_object *)memory)->table;
 }
-static inline uint8_t *memories_unseen(struct memory *memory)
-{
-    return &((struct memory_object *)memory)->unseen;
-}
-
 static inline uint8_t *memories_of_graph(struct memory *memory)
 {
     return &((struct memory_object *)memory)->of_graph;
@@ -68,10 +55,17 @@ struct place {
 /* Where the address lies. thread NULL: without its cache. */
 struct place memories_find(struct thread *thread, uint64_t address);
 
+/* Arithmetic on a pointer may leave its memory by so much: arrays that count from one, ends that are counted down from. Who
+ * has a pointer to a place means what lies there, and what begins or ends so near to it. */
+enum { MEMORIES_NEAR = 64 << 10 };
+
+/* Another range ends, or begins, that near. */
+enum range_near { NEAR_BEFORE = 1, NEAR_BEHIND = 2 };
+
 /* A range as it is kept, used again for others: what is read of it holds if its generation is the same afterwards. */
 struct range {
     uint32_t generation; /* odd: nobody's */
-    uint32_t unused;
+    uint32_t near;       /* enum range_near; grows as long as the range is there */
     struct place place;
     struct range *next_free;
 };
@@ -95,20 +89,30 @@ static inline uint32_t memories_large(uint64_t address)
     return (uint32_t)((address >> 20) * 0x9e3779b97f4a7c15u >> 58);
 }
 
-/* The range's memory if the address lies in it and it is of this generation. */
+/* Who hands over the beginning of a memory means that one; any other address may mean what lies beside it, too. */
+static inline int memories_is_near(unsigned near, uint64_t address, uint64_t begin, uint64_t end)
+{
+    return address != begin && ((near & NEAR_BEFORE && address - begin <= MEMORIES_NEAR) ||
+                                (near & NEAR_BEHIND && end - address <= MEMORIES_NEAR));
+}
+
+/* The range's memory if the address lies in it, it is of this generation, and nothing else may be meant. */
 static inline struct memory *memories_in_range(const struct range *range, uint32_t generation, uint64_t address)
 {
     if (!range || __atomic_load_n(&range->generation, __ATOMIC_ACQUIRE) != generation)
         return NULL;
     uint64_t begin = __atomic_load_n(&range->place.begin, __ATOMIC_RELAXED);
     uint64_t end = __atomic_load_n(&range->place.end, __ATOMIC_RELAXED);
+    uint32_t near = __atomic_load_n(&range->near, __ATOMIC_RELAXED);
     struct memory *memory = __atomic_load_n(&range->place.memory, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return address - begin < end - begin && __atomic_load_n(&range->generation, __ATOMIC_RELAXED) == generation ? memory
-                                                                                                                : NULL;
+    if (address - begin >= end - begin || __atomic_load_n(&range->generation, __ATOMIC_RELAXED) != generation)
+        return NULL;
+    return __builtin_expect(near && memories_is_near(near, address, begin, end), 0) ? NULL : memory;
 }
 
-/* The memory alone, for launches. place: of the word among the parameters, any number. */
+/* The one memory that the address means, for launches; NULL: ask memories_around. place: of the word among the parameters,
+ * any number. */
 struct memory *memories_memory_anew(struct thread *thread, uint64_t address, size_t place);
 static inline struct memory *memories_memory(struct thread *thread, uint64_t address, size_t place)
 {
@@ -122,13 +126,12 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_memory_anew(thread, address, place);
 }
 
-/* Of a pointer that lies in none: the reservation that it lies in; else what ends there, or the memory that begins not far
- * behind it (one before an array's beginning); NULL none. */
-struct memory *memories_beside(struct thread *thread, uint64_t address);
+/* All memories that the address may mean: the one where it lies, or the reservation; and, but for the beginning of a
+ * memory, all that begins and ends near it. Returns how many there are, more than `most`, which is at least 1, if there are
+ * more. */
+unsigned memories_around(struct thread *thread, uint64_t address, struct memory **found, unsigned most);
 
-/* From the lowest address that was ever added, or so far before it, to the highest, or at the end: a pointer to one before
- * an array's beginning means that array. */
-enum { MEMORIES_BEFORE = 4096 };
+/* From MEMORIES_NEAR before the lowest address that was ever added to as much behind the highest. */
 extern uint64_t memories_low[SPANS], memories_high[SPANS];
 static inline struct spans memories_spans(void)
 {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What loading calls tell about modules. Called by the wrappers, all on cold paths, and once a kernel. The driver has no
- * call that lists a module's variables; so its image is read. Must not ask the driver anything while a capture is open.
+ * What loading calls tell about modules. Called by the wrappers, all on cold paths, and once a kernel. Must not ask the
+ * driver anything while a capture is open.
  */
 #include "interpose/footprint/modules.h"
 
-#include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/image.h"
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/tables.h"
@@ -60,6 +58,7 @@ static void drop(struct module *module)
     if (module->memory)
         memories_unmap_memory(module->memory);
     memories_drop(module->memory);
+    image_drop(&module->image);
     lock_take(&lock);
     module->next_free = free_modules;
     free_modules = module;
@@ -72,25 +71,19 @@ static struct module *known(uint64_t handle)
 }
 
 /* A handle that is there already is of a module that went without a call. */
-static void loaded(uint64_t handle, unsigned variables)
+static void loaded(uint64_t handle, struct image image)
 {
     struct module *old = (struct module *)map_remove(&modules, handle), *module = new_module(handle);
     if (old) {
         forget_handles(old);
         drop(old);
     }
-    if (!module)
+    if (!module) {
+        image_drop(&image);
         return;
-    if (variables & IMAGE_UNREAD)
-        diag_once(DIAG_DEBUG,
-                  "an image of device code could not be read; its kernels count as using variables of their own");
-    module->writes = (variables & (IMAGE_GLOBALS | IMAGE_UNREAD)) != 0;
-    module->points = (variables & (IMAGE_POINTERS | IMAGE_UNREAD)) != 0;
-    module->heap = (variables & (IMAGE_HEAP | IMAGE_UNREAD)) != 0;
-    if (variables & ~(unsigned)IMAGE_HEAP)
-        module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
-    if (module->memory)
-        tables_made(module->memory);
+    }
+    module->image = image;
+    module->works = tables_works();
     map_set(&modules, handle, (uint64_t)module);
 }
 
@@ -106,50 +99,54 @@ static uint64_t handle_at(const void *handle)
     return value;
 }
 
-/* Not where the driver is told to compile again whatever there is. */
 static void know_devices(void)
 {
     static uint32_t known;
-    uint32_t kinds[IMAGE_DEVICES + 1];
+    uint32_t kinds[CODE_DEVICES + 1];
     unsigned count = 0;
     int devices = 0, major, minor;
     if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || !driver.cuDeviceGetCount ||
         capture_any() || ASK(driver.cuDeviceGetCount(&devices)) != CUDA_SUCCESS)
         return;
-    for (CUdevice device = 0; device < devices && count <= IMAGE_DEVICES; device++) {
+    for (CUdevice device = 0; device < devices && count <= CODE_DEVICES; device++) {
         if (ASK(driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)) !=
                 CUDA_SUCCESS ||
-            ASK(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)) != CUDA_SUCCESS)
+            ASK(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)) !=
+                CUDA_SUCCESS) {
+            count = 0;
             break;
+        }
         unsigned i = 0;
         kinds[count] = (uint32_t)(major * 10 + minor);
         while (kinds[i] != kinds[count])
             i++;
         count += i == count;
     }
-    if (getenv("CUDA_FORCE_PTX_JIT") || getenv("CUDA_FORCE_JIT"))
-        count = 0;
     lock_take(&lock);
     if (!known)
-        image_devices(kinds, count);
+        image_devices(kinds, count, getenv("CUDA_FORCE_PTX_JIT") || getenv("CUDA_FORCE_JIT"));
     __atomic_store_n(&known, 1, __ATOMIC_RELEASE);
     lock_drop(&lock);
 }
 
 void modules_loaded(struct call *C, const void *module, const void *image)
 {
+    struct image kept;
     if (!learns(C, module))
         return;
     know_devices();
-    loaded(handle_at(module), image_variables(image, SIZE_MAX));
+    image_keep(&kept, image);
+    loaded(handle_at(module), kept);
 }
 
 void modules_loaded_file(struct call *C, const void *module, const char *path)
 {
+    struct image kept;
     if (!learns(C, module))
         return;
     know_devices();
-    loaded(handle_at(module), image_file_variables(path));
+    image_keep_file(&kept, path);
+    loaded(handle_at(module), kept);
 }
 
 /* The handles of the module that a call unloads, in its words, which are not recorded: their number, and each one. */
@@ -218,6 +215,29 @@ void modules_gave_texture(struct call *C, const void *module)
     struct module *of = learns(C, module) ? known((uint64_t)module) : NULL;
     if (of)
         of->textures = 1;
+}
+
+struct memory *modules_variables(struct module *module)
+{
+    struct memory *memory = __atomic_load_n(&module->memory, __ATOMIC_ACQUIRE), *none = NULL;
+    if (memory)
+        return memory;
+    memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
+    if (!memory)
+        return NULL;
+    tables_made_at(memory, module->works);
+    if (__atomic_compare_exchange_n(&module->memory, &none, memory, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return memory;
+    memories_drop(memory);
+    return none;
+}
+
+int modules_have_addresses(struct module *module)
+{
+    if (__atomic_load_n(&module->addresses, __ATOMIC_RELAXED) == ADDRESSES_UNASKED)
+        __atomic_store_n(&module->addresses, image_has_addresses(&module->image) ? ADDRESSES_SOME : ADDRESSES_NO,
+                         __ATOMIC_RELAXED);
+    return module->addresses == ADDRESSES_SOME;
 }
 
 static struct module *owner_by_driver(CUfunction function)
@@ -295,7 +315,7 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     struct module *of = known((uint64_t)module);
     if (is_there(C, of, base))
         return;
-    struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
+    struct memory *memory = of ? modules_variables(of) : memories_new(PTDS_MEMORY_GLOBAL, base, size);
     if (!memory)
         return;
     uint8_t managed = ask_managed(base);
@@ -307,10 +327,6 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     footprint_record_part(C, memory->uid, 0);
     if (!of)
         memories_drop(memory); /* its range holds it */
-    else if (!of->memory) {
-        tables_made(memory);
-        of->memory = memory, of->writes = of->points = 1; /* its image did not tell */
-    }
 }
 
 void modules_after_fork(void)

@@ -11,8 +11,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
-#include "interpose/footprint/signature.h"
-#include "interpose/footprint/tables.h"
+#include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 
 /* A call that nobody makes, to put the answers of footprint's other files into. */
@@ -28,12 +27,16 @@ static void begin_node(struct call *node, const struct call *C)
     node->touched.opaque = node->touched.host = 0;
 }
 
-static void join_asked(struct nodes *nodes, const struct memory *memory, uint8_t asked)
+/* What gates brings no bytes; of all else that may touch everything nobody knows what it brings. */
+static int is_gate(enum opaque_reason why)
 {
-    for (unsigned i = 0; asked && i < nodes->touched.count; i++) {
-        if (nodes->touched.at[i].memory == memory)
-            nodes->asked[i] |= asked;
-    }
+    return why == OPAQUE_NO || why == OPAQUE_HOST_FUNCTION || why == OPAQUE_SEMAPHORE || why == OPAQUE_EVENT;
+}
+
+static void add_opaque(struct nodes *nodes, enum opaque_reason why)
+{
+    touch_opaque(&nodes->touched, why);
+    nodes->unseen |= !is_gate(why);
 }
 
 /* Whole memories: which bytes of them makes no difference where several nodes come together. One that is gone stays so,
@@ -42,13 +45,12 @@ static void join(struct nodes *nodes, const struct touched *touched)
 {
     unsigned known = nodes->touched.count;
     if (touched->opaque)
-        touch_opaque(&nodes->touched, (enum opaque_reason)touched->opaque);
+        add_opaque(nodes, (enum opaque_reason)touched->opaque);
     for (unsigned i = 0; i < touched->count; i++)
         touch_whole(&nodes->touched, touched->at[i].memory, (int)touched->at[i].writes);
-    for (unsigned i = known; i < nodes->touched.count; i++) {
+    nodes->unseen |= !is_gate((enum opaque_reason)nodes->touched.opaque); /* there are more than there is room for */
+    for (unsigned i = known; i < nodes->touched.count; i++)
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
-        nodes->asked[i] = 0;
-    }
 }
 
 /* Which of the memories of all nodes this one writes: bits. */
@@ -72,49 +74,28 @@ static void touch_plain_host(struct call *node)
         touch_opaque(&node->touched, OPAQUE_OTHER);
 }
 
-/* Pointers of types that nobody knows may lie in what it gets. */
-static int follows_unknown(const struct kernel *kernel)
-{
-    int follows = !kernel || kernel->params == UINT32_MAX;
-    for (uint32_t i = 0; !follows && i < kernel->params; i++)
-        follows = (kernel->flags[i] & SIGNATURE_UNKNOWN) != 0;
-    return follows;
-}
-
 void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, void **params, void **extra)
 {
-    struct node_launch node;
-    const struct kernel *kernel = kernels_find(C->thread, function);
-    const struct module *module = kernel ? kernel->module : NULL;
-    uint8_t asked = follows_unknown(kernel) ? SIGNATURE_UNKNOWN : 0;
-    begin_node(&node.call, C);
-    node.call.flags |= NODE_FLAG;
-    memset(node.asked, 0, sizeof node.asked);
-    kernels_touch(&node.call, kernel, params, extra);
+    struct call node;
+    struct follows follows;
+    begin_node(&node, C);
+    kernels_touch_node(&node, kernels_find(C->thread, function), params, extra, &follows);
+    join(nodes, &node.touched);
+    for (unsigned i = 0; i < follows.count; i++)
+        follow_add(&nodes->follows, follows.at[i]);
+    nodes->follows.many |= follows.many;
     nodes->kernels = 1;
-    join(nodes, &node.call.touched);
-    for (unsigned i = 0; i < node.call.touched.count; i++)
-        join_asked(nodes, node.call.touched.at[i].memory, node.asked[i] | asked);
-    if (module && module->memory && module->points)
-        join_asked(nodes, module->memory, NODES_VARIABLES);
-    nodes->by_kernels |= written(nodes, &node.call.touched);
+    nodes->by_kernels |= written(nodes, &node.touched);
 }
 
-/* Which pointers a launch will bring is not known now. */
 void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *copy)
 {
     struct call node;
     begin_node(&node, C);
     fp_copy_3d(&node, copy);
-    for (unsigned i = 0; i < node.touched.count; i++) {
-        if (node.touched.at[i].writes)
-            tables_filled_unseen(node.touched.at[i].memory);
-    }
-    fp_copied(&node);
     touch_plain_host(&node);
     nodes->to_host |= (node.kinds & 15) == PTDS_MEMORY_PAGEABLE;
     join(nodes, &node.touched);
-    nodes->copied |= written(nodes, &node.touched);
 }
 
 void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NODE_PARAMS *params)
@@ -222,7 +203,7 @@ static int add_node(struct call *C, struct nodes *nodes, CUgraphNode node, unsig
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return add_free_node(C, nodes, node);
     case CU_GRAPH_NODE_TYPE_GRAPH: return add_child_node(C, nodes, node, depth);
     case CU_GRAPH_NODE_TYPE_EMPTY: return 1;
-    default: touch_opaque(&nodes->touched, reason_of(type)); return 1;
+    default: add_opaque(nodes, reason_of(type)); return 1;
     }
 }
 
@@ -253,7 +234,7 @@ void nodes_add(struct call *C, struct nodes *nodes, CUgraph graph)
 {
     int saved = errno; /* the driver is asked, of each node */
     if (!can_ask() || !walk(C, nodes, graph, 0))
-        touch_opaque(&nodes->touched, OPAQUE_GRAPH);
+        add_opaque(nodes, OPAQUE_GRAPH);
     errno = saved;
 }
 
@@ -272,6 +253,6 @@ void nodes_add_params(struct call *C, struct nodes *nodes, const CUgraphNodePara
     case CU_GRAPH_NODE_TYPE_MEMSET: nodes_add_memset(C, nodes, &memset); break;
     case CU_GRAPH_NODE_TYPE_GRAPH: nodes_add(C, nodes, params->graph.graph); break;
     case CU_GRAPH_NODE_TYPE_EMPTY: break;
-    default: touch_opaque(&nodes->touched, reason_of(params->type)); break;
+    default: add_opaque(nodes, reason_of(params->type)); break;
     }
 }

@@ -5,24 +5,24 @@
 #ifndef PTDS_NODES_H
 #define PTDS_NODES_H
 
+#include "interpose/footprint/follow.h"
 #include "interpose/state/call.h"
 
-enum { NODES_VARIABLES = 128 }; /* of a module, some of whose may hold pointers; beside enum signature_flag */
-
 struct nodes {
-    uint32_t kernels; /* some are: they follow pointers that lie in what they touch */
+    uint32_t kernels; /* some are */
+    uint32_t unseen;  /* some may put pointers into any memory */
     uint32_t to_host; /* a copy is to plain host memory: who launches the graph waits inside the driver */
     struct touched touched;
-    uint64_t copied;                   /* bits: a copy brings bytes there that nobody sees */
-    uint8_t asked[TOUCHED_MOST];       /* NODES_VARIABLES, and by which flags a kernel follows pointers that lie there */
+    struct follows follows;            /* what kernels reach through it, each launch has to ask anew */
     uint64_t by_kernels;               /* bits: a kernel may write there */
     uint32_t memory_uid[TOUCHED_MOST]; /* another one by now: that memory is gone */
 };
 
 static inline void nodes_clear(struct nodes *nodes)
 {
-    nodes->kernels = nodes->to_host = 0;
-    nodes->copied = nodes->by_kernels = 0;
+    nodes->kernels = nodes->unseen = nodes->to_host = 0;
+    nodes->by_kernels = 0;
+    follows_clear(&nodes->follows);
     nodes->touched.count = 0;
     nodes->touched.opaque = nodes->touched.host = 0;
 }

@@ -5,17 +5,8 @@
  * that is not as simple as that it gives up.
  */
 #include "interpose/footprint/kernels.h"
-#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/scan.h"
-#include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/footprint/textures.h"
-
-/* Of the host, mapped in parts, or perhaps with pointers in it. */
-static inline int is_special(const struct memory *memory, unsigned flags)
-{
-    return memory->host || (flags & SIGNATURE_UNKNOWN && ((const struct memory_object *)memory)->table);
-}
 
 /* Behind `count` others, fewer than TOUCHED_MOST. Returns how many there are then. */
 static inline unsigned add(struct touched *touched, unsigned count, struct memory *memory, uint32_t writes)
@@ -39,86 +30,51 @@ static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsign
     return 1;
 }
 
-/* What a launch touches, as far as it is known. kept: the record's words; NULL where nothing is recorded. */
-struct plain {
-    struct thread *thread;
-    struct touched *touched;
-    uint64_t *kept;
-    unsigned *kept_count, count;
-};
-
-/* A pointer in a parameter, so many bytes from the beginning of all of them. 0: the launch is not plain. */
-static inline __attribute__((always_inline)) int add_pointer(struct plain *plain, uint64_t address, unsigned offset,
-                                                             unsigned flags)
+/* 0: the launch is not plain. */
+static inline __attribute__((always_inline)) int add_pointers(struct thread *thread, const struct kernel *kernel,
+                                                              void *const *params, struct touched *touched, uint64_t *kept,
+                                                              unsigned *kept_count)
 {
-    struct memory *memory = memories_memory(plain->thread, address, offset / 8);
-    if (!memory || is_special(memory, flags))
-        return 0;
-    plain->count = add(plain->touched, plain->count, memory, !(flags & SIGNATURE_READS));
-    if (__builtin_expect(plain->count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
-        return 0;
-    return !plain->kept || keep(plain->kept, plain->kept_count, address, offset / 8);
-}
-
-static inline __attribute__((always_inline)) int add_structure(struct plain *plain, const struct kernel_param *param,
-                                                               const uint8_t *bytes, struct span textures,
-                                                               struct spans memories)
-{
-    struct scan scan;
-    scan_begin(&scan, textures, bytes, param->size);
-    if (scan.at != SIZE_MAX)
-        return 0;
-    for (unsigned i = 0; i < SPANS; i++) {
-        for (scan_begin(&scan, memories.at[i], bytes, param->size); scan.at != SIZE_MAX; scan_on(&scan)) {
-            if (!add_pointer(plain, scan_word(&scan), param->offset + (unsigned)scan.at, param->flags))
-                return 0;
-        }
-    }
-    return 1;
-}
-
-/* 0: the launch is not plain. What does not change from parameter to parameter is loaded once. */
-static inline __attribute__((always_inline)) int add_params(struct thread *thread, const struct kernel *kernel,
-                                                            void *const *params, struct touched *touched, uint64_t *kept,
-                                                            unsigned *kept_count)
-{
-    const struct span textures = textures_span();
-    const struct spans memories = memories_spans();
-    const struct kernel_param *param = kernel->param, *end = param + kernel->listed;
-    struct plain plain = {thread, touched, kept, kept_count, 0};
-    for (; param < end; param++) {
-        const uint8_t *bytes = params[param->number];
+    const struct kernel_pointer *pointer = kernel->pointer, *end = pointer + kernel->listed;
+    unsigned count = 0;
+    for (; pointer < end; pointer++) {
+        const uint8_t *bytes = params[pointer->number];
         if (__builtin_expect(!bytes, 0))
+            return 0;
+        uint64_t word = scan_load(bytes + pointer->at);
+        if (__builtin_expect(!word, 0))
             continue;
-        if (param->size != sizeof(uint64_t)) {
-            if (!add_structure(&plain, param, bytes, textures, memories))
-                return 0;
-            continue;
-        }
-        uint64_t word = scan_load(bytes);
-        if (span_has(textures, word) ||
-            (spans_have(memories, word) && !add_pointer(&plain, word, param->offset, param->flags)))
+        struct memory *memory = memories_memory(thread, word, pointer->offset / 8u);
+        if (!memory || memory->host) /* of the host, or mapped in parts */
+            return 0;
+        if (pointer->writes)
+            tables_stored(memory);
+        count = add(touched, count, memory, pointer->writes);
+        if (__builtin_expect(count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
+            return 0;
+        if (kept && !keep(kept, kept_count, word, pointer->offset / 8u))
             return 0;
     }
-    touched->count = (uint16_t)plain.count;
+    touched->count = (uint16_t)count;
     return 1;
 }
 
-/* Its module's variables are as any other memory. */
-static inline int add_variables(const struct module *module, struct touched *touched)
+/* Its module's variables are as any other memory, but for constant ones, which kernels don't write by name. */
+static inline int add_variables(const struct kernel *kernel, struct touched *touched)
 {
-    if (__builtin_expect(!module || module->textures, 0))
-        return 0;
-    struct memory *memory = module->memory;
-    if (!memory)
+    if (__builtin_expect(!kernel->variables, 1))
         return 1;
-    touched->count = (uint16_t)add(touched, touched->count, memory, module->writes);
+    struct memory *memory = kernel->module->memory;
+    uint32_t writes = (kernel->variables & CODE_WRITE) != 0;
+    if (writes && !__atomic_load_n(&memory->unknown, __ATOMIC_RELAXED))
+        __atomic_store_n(&memory->unknown, UNKNOWN_BY_KERNELS, __ATOMIC_RELAXED);
+    touched->count = (uint16_t)add(touched, touched->count, memory, writes);
     return !memory->host;
 }
 
 static inline int is_plain(const struct kernel *kernel, void *const *params)
 {
-    return kernel->plain && (params || !kernel->params) && !pageable_is_read() &&
+    return kernel->plain && (params || !kernel->params) && !kernel->module->textures &&
            !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 
@@ -126,8 +82,8 @@ static inline __attribute__((always_inline)) int look(struct thread *thread, con
                                                       void *const *params, struct touched *touched, uint64_t *kept,
                                                       unsigned *count)
 {
-    return is_plain(kernel, params) && add_params(thread, kernel, params, touched, kept, count) &&
-           add_variables(kernel->module, touched) && !tables_among(touched);
+    return is_plain(kernel, params) && add_pointers(thread, kernel, params, touched, kept, count) &&
+           add_variables(kernel, touched);
 }
 
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched)

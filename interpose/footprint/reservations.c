@@ -61,6 +61,7 @@ void reservations_made(struct call *C, const CUdeviceptr *base, size_t bytes)
     if (!memory)
         return;
     memory->host |= MEMORY_RESERVATION;
+    tables_made(memory);
     memories_widen(*base, *base + bytes);
     add(memory);
 }

@@ -215,9 +215,3 @@ int signature_of(const char *name, uint8_t flags[SIGNATURE_MOST])
     memory_pages_free(parser, sizeof *parser);
     return count;
 }
-
-/* Those of thrust and of std, which run from an end downwards. */
-int signature_has_ends(const char *name)
-{
-    return name && strstr(name, "reverse_iterator") != NULL;
-}

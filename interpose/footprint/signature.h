@@ -10,15 +10,10 @@
 enum { SIGNATURE_MOST = 128 };
 
 enum signature_flag {
-    SIGNATURE_READS = 1,   /* a pointer to const: nothing is written through it */
-    SIGNATURE_POINTS = 2,  /* what it points to may hold pointers: it is itself a pointer, or a class */
-    SIGNATURE_UNKNOWN = 4, /* pointers of types that nobody knows may lie in it: a class by value; any, without a name */
-    SIGNATURE_ENDS = 8,    /* the kernel runs from ends downwards; not of signature_of */
-    SIGNATURE_HEAP = 16    /* the kernel may allocate memory itself; not of signature_of */
+    SIGNATURE_READS = 1,  /* a pointer to const: nothing is written through it */
+    SIGNATURE_POINTS = 2, /* what it points to may hold pointers: it is itself a pointer, or a class */
+    SIGNATURE_UNKNOWN = 4 /* pointers of types that nobody knows may lie in it: a class by value; any, without a name */
 };
-
-/* The kernel may get a pointer to the end of memory without any to its beginning. */
-int signature_has_ends(const char *name);
 
 /* Fills in the flags of each parameter. Returns their number; -1 if the name is not mangled or not understood in full. */
 int signature_of(const char *name, uint8_t flags[SIGNATURE_MOST]);

@@ -10,22 +10,9 @@
 #include "interpose/footprint/touch.h"
 #include "interpose/state/map.h"
 
-uint64_t textures_low = UINT64_MAX, textures_high;
-
 /* [0] textures, [1] surfaces: handle -> the memory's uid << 1 | 1, and in the second map the memory. */
 static struct map uids[2], memories[2];
 enum { UNKNOWN = 1 }; /* the uid of a memory that nobody has seen being made */
-
-static void widen(uint64_t handle)
-{
-    uint64_t low = __atomic_load_n(&textures_low, __ATOMIC_RELAXED);
-    while (handle < low && !__atomic_compare_exchange_n(&textures_low, &low, handle, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    uint64_t high = __atomic_load_n(&textures_high, __ATOMIC_RELAXED);
-    while (handle >= high &&
-           !__atomic_compare_exchange_n(&textures_high, &high, handle + 1, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
 
 static struct memory *at_address(struct call *C, uint64_t address)
 {
@@ -54,7 +41,6 @@ void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURC
     else
         map_remove(&memories[surface], *object);
     map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : UNKNOWN);
-    widen(*object);
 }
 
 void textures_gone(struct call *C, CUtexObject object, int surface)
@@ -84,24 +70,20 @@ static int look_up(uint64_t word, int surface, struct memory **memory)
     return uid != 0;
 }
 
-int textures_find(uint64_t word, int surface, struct memory **memory)
+int textures_touch(struct touched *touched, uint64_t word, int writes)
 {
-    if (!look_up(word, surface, memory))
-        return 0;
-    return *memory || map_get(&uids[surface], word) == UNKNOWN;
-}
-
-void textures_touch(struct touched *touched, uint64_t word)
-{
+    int found = 0;
     for (int surface = 0; surface < 2; surface++) {
         struct memory *memory;
         if (!look_up(word, surface, &memory))
             continue;
+        found |= surface || !writes;
         if (memory)
-            touch_whole(touched, memory, surface);
+            touch_whole(touched, memory, surface && writes);
         else
             touch_opaque(touched, OPAQUE_TEXTURE);
     }
+    return found;
 }
 
 void textures_after_fork(void)

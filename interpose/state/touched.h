@@ -17,10 +17,14 @@ struct memory {
     uint32_t uid;
     uint8_t kind;            /* enum ptds_memory_kind */
     uint8_t host;            /* the host can touch it while work is pending: pinned, registered, managed */
+    uint8_t unknown;         /* enum memory_unknown: pointers may lie in it that nobody has seen */
     uint32_t context_uid;    /* of `context`, which may be another one's entry by now; 0 not known */
     struct context *context; /* where it was allocated: a free waits for that one, whichever is current */
     struct ledger *ledger;   /* the guard's: who touched it; NULL nobody yet */
 };
+
+/* By whom they may have come. Kernels that use a variable by its name write no constant ones. */
+enum memory_unknown { UNKNOWN_SOME = 1, UNKNOWN_BY_KERNELS = 2 };
 
 /* One memory that an operation touches: the bytes from begin up to end, as device addresses. All of it: 0, UINT64_MAX. */
 struct access {
@@ -41,7 +45,10 @@ struct access {
     X(TEXTURE, "texture or surface that was not seen") \
     X(MANY, "more memories than are kept") \
     X(OTHER, "call whose arguments do not name its memory") \
-    X(EVENT, "event that a graph records or waits for")
+    X(EVENT, "event that a graph records or waits for") \
+    X(CODE, "kernel whose code could not be read") \
+    X(BASE, "pointer to memory that is not known") \
+    X(HEAP, "kernel that uses the device's heap")
 enum opaque_reason {
 #define X(name, words) OPAQUE_##name,
     OPAQUE_REASONS(X)

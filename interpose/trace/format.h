@@ -253,9 +253,12 @@ enum ptds_opaque {
     PTDS_OPAQUE_TEXTURE = 7,         /* a texture or surface made of what nobody has seen */
     PTDS_OPAQUE_MANY = 8,            /* more memories than are kept */
     PTDS_OPAQUE_OTHER = 9,           /* the arguments do not name its memory */
-    PTDS_OPAQUE_EVENT = 10           /* a graph that records an event or waits for one */
+    PTDS_OPAQUE_EVENT = 10,          /* a graph that records an event or waits for one */
+    PTDS_OPAQUE_CODE = 11,           /* a kernel whose code could not be read */
+    PTDS_OPAQUE_BASE = 12,           /* a kernel's pointer to memory that is not known */
+    PTDS_OPAQUE_HEAP = 13            /* a kernel that uses the device's heap */
 };
-enum { PTDS_OPAQUE_REASONS = 11 };
+enum { PTDS_OPAQUE_REASONS = 14 };
 
 /* KERNEL_FACTS. DIRECT: each address begins with a base. INDIRECT: or with a pointer in the memory to which a base with a
  * use through it points, or beyond that. UNKNOWN: the kernel may touch anything, and the bases are some. */

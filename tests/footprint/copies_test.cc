@@ -377,20 +377,26 @@ TEST_F(Copies, WhereTheHostWaits)
 /* Nothing of the host's lies at the address that the device has for it. */
 TEST_F(Copies, FromHostMemoryByItsDeviceAddress)
 {
-    static const uint64_t words[] = {7, m};
+    static const uint64_t words[] = {0, m};
     const auto host = reinterpret_cast<uint64_t>(words);
     constexpr uint64_t for_device = 0xa0000;
     struct memory *registered = memories_new(PTDS_MEMORY_REGISTERED, host, sizeof words);
     memories_map(registered, host, sizeof words, host);
     memories_map(registered, for_device, sizeof words, host);
-    call.result = CUDA_SUCCESS;
-    fp_copy(&call, FP_ANY, a, for_device, sizeof words);
-    fp_copied(&call);
-    struct touched found = {};
-    touch_whole(&found, memories_find(nullptr, a).memory, 0);
-    EXPECT_TRUE(tables_expand(&found));
-    ASSERT_EQ(2u, found.count);
-    EXPECT_EQ(memories_find(nullptr, m).memory, found.at[1].memory);
+    struct memory *to = memories_find(nullptr, a).memory;
+    struct pointees found = {};
+    for (const uint16_t api : {API_cuMemcpyAsync, API_cuMemcpy}) {
+        tables_made(to);
+        call.touched = {};
+        call.api = api;
+        call.result = CUDA_SUCCESS;
+        fp_copy(&call, FP_ANY, a, for_device, sizeof words);
+        fp_copied(&call);
+        EXPECT_EQ(api == API_cuMemcpyAsync, tables_may_hide(to, 0) != 0) << "the host may change them still";
+        tables_read(to, &found);
+        ASSERT_EQ(api == API_cuMemcpy ? 1u : 0u, found.count);
+    }
+    EXPECT_EQ(memories_find(nullptr, m).memory, found.at[0]);
     memories_unmap_memory(registered);
     memories_drop(registered);
 }

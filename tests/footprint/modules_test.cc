@@ -28,8 +28,6 @@ namespace
 const char *const kPlain = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry f()\n{\n ret;\n}\n";
 const char *const kVariable = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 counter;\n"
                               ".visible .entry f()\n{\n ret;\n}\n";
-const char *const kNumber = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 4 .u32 number;\n"
-                            ".visible .entry f()\n{\n ret;\n}\n"; /* holds no pointer */
 const CUfunction kFunction = CUfunction(0x700), kKernel = CUfunction(0x800);
 uintptr_t g_module, g_library; /* what the driver says whose it is; 0: it refuses */
 
@@ -51,6 +49,13 @@ CUresult device_count(int *count)
 CUresult device_attribute(int *value, CUdevice_attribute, CUdevice)
 {
     *value = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult managed(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    EXPECT_EQ(CU_POINTER_ATTRIBUTE_IS_MANAGED, attribute);
+    *static_cast<unsigned *>(value) = address == 0x30000;
     return CUDA_SUCCESS;
 }
 
@@ -180,7 +185,7 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
             unload(refused, CUDA_ERROR_NOT_PERMITTED);
             gives(kFunction, one);
             ASSERT_EQ(7u, owner(kFunction)) << one;
-            EXPECT_EQ(modules_of(kFunction)->memory, variable(at += 16, 8, one)) << one;
+            EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(at += 16, 8, one)) << one;
         }
     unload(110);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10010).memory);
@@ -188,24 +193,28 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
     EXPECT_EQ(0u, owner(kFunction));
 }
 
-/* Of an image that tells of none: the driver has one all the same. What it holds is known, as nobody has written it. */
-TEST_F(Modules, WithAVariableThatTheImageDoesNotTell)
+/* Nobody has written them: what they hold is known. */
+TEST_F(Modules, HaveVariablesFromTheBeginning)
 {
+    driver.cuPointerGetAttribute = managed;
     load(7, kPlain);
     gives(kFunction, 7);
     ASSERT_NE(nullptr, modules_of(kFunction));
-    EXPECT_EQ(nullptr, modules_of(kFunction)->memory);
-    struct memory *memory = variable(0x10000, 8, 7);
-    const struct module *module = modules_of(kFunction);
-    EXPECT_EQ(memory, module->memory);
-    EXPECT_EQ(1u, module->writes);
-    EXPECT_EQ(1u, module->points);
-    EXPECT_TRUE(tables_known_variables(memory));
+    struct memory *of = modules_variables(modules_of(kFunction));
+    ASSERT_NE(nullptr, of);
+    EXPECT_EQ(of, variable(0x10000, 8, 7));
+    EXPECT_FALSE(tables_may_hide(of, 0));
+    load(8, kPlain);
+    gives(kKernel, 8);
+    tables_unknown_work();
+    EXPECT_TRUE(tables_may_hide(modules_variables(modules_of(kKernel)), 0)) << "it may have been used before";
+    unload(8);
     unload(7);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
-    const struct memory *nobodys = variable(0x10000, 8, 7);
+    struct memory *nobodys = variable(0x10000, 8, 7);
     ASSERT_NE(nullptr, nobodys);
     EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind);
+    EXPECT_TRUE(tables_may_hide(nobodys, 1)) << "of a module that nobody has seen";
     memories_drop(memories_unmap(0x10000));
 }
 
@@ -223,7 +232,7 @@ TEST_F(Modules, AreReadWhateverTheDriverLacks)
     for (const uintptr_t one : {7, 8, 9}) {
         gives(kFunction, one);
         EXPECT_EQ(one, owner(kFunction));
-        EXPECT_NE(nullptr, modules_of(kFunction)->memory);
+        EXPECT_NE(nullptr, modules_variables(modules_of(kFunction)));
         unload(one);
     }
 }
@@ -260,13 +269,6 @@ TEST_F(Modules, MemoryThatIsNotFreedAfterAll)
     call.leaving = nullptr;
 }
 
-CUresult managed(void *value, CUpointer_attribute attribute, CUdeviceptr address)
-{
-    EXPECT_EQ(CU_POINTER_ATTRIBUTE_IS_MANAGED, attribute);
-    *static_cast<unsigned *>(value) = address == 0x30000;
-    return CUDA_SUCCESS;
-}
-
 /* The host stores there without a call. */
 TEST_F(Modules, VariablesThatTheHostCanTouch)
 {
@@ -293,15 +295,21 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
 {
     const auto opaque = [this](CUfunction function) {
         struct kernel kernel = {};
+        struct code_facts facts = {};
         kernel.module = modules_of(function);
+        tables_made(kernel.module->memory); /* what was opaque before may have left pointers there */
+        facts.bases = facts.variables = facts.base[0].count = 1;
+        facts.base[0].use = facts.base[0].through = CODE_READ;
+        facts.base[0].term[0].kind = CODE_VARIABLE;
+        kernels_take(&kernel, &facts);
         call.touched.count = 0;
         call.touched.opaque = 0;
         kernels_touch(&call, &kernel, nullptr, nullptr);
         return int(call.touched.opaque);
     };
     driver.cuPointerGetAttribute = managed;
-    load(7, kNumber);
-    load(8, kNumber);
+    load(7, kVariable);
+    load(8, kVariable);
     gives(kFunction, 7);
     gives(kKernel, 8);
     captures_open = 1;
@@ -343,7 +351,7 @@ TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
     objects_alloc(&call, PTDS_MEMORY_DEVICE, &other, sizeof other, 0x1000);
     load(7, kVariable);
     gives(kFunction, 7);
-    EXPECT_EQ(modules_of(kFunction)->memory, variable(0x10800, 8, 7));
+    EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(0x10800, 8, 7));
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
     const struct memory *nobodys = variable(0x30800, 8, 9);
     ASSERT_NE(nullptr, nobodys);
@@ -431,7 +439,8 @@ TEST_F(Modules, AndAllElseCanBeUsedAfterAFork)
     footprint_kernels_after_fork();
     struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, base, 64);
     memories_map(memory, base, 64, base);
-    tables_filled(nullptr, memory, base, &base, sizeof base);
+    tables_made(memory);
+    tables_filled(nullptr, memory, base, reinterpret_cast<const uint8_t *>(&base), sizeof base);
     EXPECT_NE(nullptr, *memories_table(memory));
     const CUdeviceptr reserved = 0x200000;
     reservations_made(&call, &reserved, 4096);

@@ -7,6 +7,7 @@
 #include <string>
 
 extern "C" {
+#include "interpose/footprint/names.h"
 #include "interpose/footprint/signature.h"
 }
 
@@ -271,9 +272,9 @@ TEST(Signature, OfWhatIsNumbered)
 
 TEST(Signature, OfKernelsThatRunFromEnds)
 {
-    EXPECT_TRUE(signature_has_ends("_Z1kIN6thrust16reverse_iteratorIPfEEEvT_"));
-    EXPECT_FALSE(signature_has_ends("_Z1kPf"));
-    EXPECT_FALSE(signature_has_ends(nullptr));
+    EXPECT_TRUE(names_have_ends("_Z1kIN6thrust16reverse_iteratorIPfEEEvT_"));
+    EXPECT_FALSE(names_have_ends("_Z1kPf"));
+    EXPECT_FALSE(names_have_ends(nullptr));
 }
 
 /* Whatever is cut off or put in, it ends, within the text. */

@@ -193,7 +193,7 @@ TEST_F(Touched, LongBatches)
     to.push_back(table);
     from.assign(to.size(), reinterpret_cast<CUdeviceptr>(&word));
     std::vector<size_t> sizes(to.size(), 8);
-    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table");
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c r table");
     last = {};
     cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &attributes, &index, 1, stream);
     EXPECT_EQ(text(), "!MANY");
@@ -203,7 +203,7 @@ TEST_F(Touched, LongBatches)
     ops[1].dst.type = ops[1].src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
     ops[1].dst.op.ptr.ptr = unseen, ops[1].src.op.ptr.ptr = from[0], ops[0].extent = ops[1].extent = {8, 1, 1};
     CU(cuMemsetD8(unseen, 0, 4096));
-    EXPECT_EQ(launch(gather, c, unseen, 0u, 0u), "w c w unseen");
+    EXPECT_EQ(launch(gather, c, unseen, 0u, 0u), "w c r unseen");
     last = {};
     cuMemcpy3DBatchAsync(2, ops, 0, stream);
     EXPECT_EQ(text(), "!OTHER");
@@ -212,7 +212,7 @@ TEST_F(Touched, LongBatches)
     unpack[0].dst = &word, unpack[0].src = &word;
     unpack[1].src = unpack[0].src, unpack[1].dst = reinterpret_cast<void *>(packed);
     CU(cuMemsetD8(packed, 0, 4096));
-    EXPECT_EQ(launch(gather, c, packed, 0u, 0u), "w c w packed");
+    EXPECT_EQ(launch(gather, c, packed, 0u, 0u), "w c r packed");
     last = {};
     cuMemBatchDecompressAsync(unpack, 2, 0, nullptr, stream);
     EXPECT_EQ(text(), "!OTHER");

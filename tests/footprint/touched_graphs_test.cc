@@ -88,7 +88,7 @@ TEST_F(Touched, GraphsThatCopyPointersIn)
     CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
     words[0] = a;
     CU(cuMemcpyHtoD(table, words, sizeof words)); /* all of it is known now */
-    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b r table r a");
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CU(cuMemcpyHtoDAsync(table, words, sizeof words, stream));
     CU(cuStreamEndCapture(stream, &graph));
@@ -138,7 +138,8 @@ TEST_F(Touched, GraphsThatTheHostWaitsFor)
 TEST_F(Touched, GraphsWhoseKernelsTellTheHost)
 {
     CUdeviceptr a = device("a"), b = device("b"), c = device("c"), table = device("table"), pinned;
-    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, PTDS_GATHER),
+               scatter = kernel(ptds_tables_ptx, PTDS_SCATTER);
     std::vector<CUdeviceptr> words(512, a);
     unsigned n = 0;
     void *host;
@@ -147,7 +148,8 @@ TEST_F(Touched, GraphsWhoseKernelsTellTheHost)
     CUstream stream;
     CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
     launch(copy, a, b, 0u);
-    launch(gather, a, b, 0u, 0u);
+    launch(gather, a, c, 0u, 0u);
+    launch(scatter, c, 0u, 0u, 0u);
     const auto tells = [&](CUfunction function, CUdeviceptr to, CUdeviceptr from, CUdeviceptr copied_to) {
         CUgraph graph;
         CUgraphExec exec;
@@ -170,8 +172,10 @@ TEST_F(Touched, GraphsWhoseKernelsTellTheHost)
     EXPECT_FALSE(tells(copy, a, b, pinned)) << "a copy";
     EXPECT_FALSE(tells(copy, a, pinned, b)) << "it reads there";
     EXPECT_FALSE(tells(gather, b, table, c));
+    EXPECT_FALSE(tells(scatter, table, 0, c));
     words.assign(512, pinned);
-    EXPECT_TRUE(tells(gather, b, table, c));
+    EXPECT_FALSE(tells(gather, b, table, c)) << "it reads there";
+    EXPECT_TRUE(tells(scatter, table, 0, c));
     CU(cuStreamDestroy(stream));
     CU(cuMemFreeHost(host));
 }
@@ -201,11 +205,13 @@ TEST_F(Touched, GraphsThatCopyPointersAtEachLaunch)
         CU(cuGraphInstantiate(&exec, graph, 0));
         for (CUdeviceptr one : {table, from, other})
             CU(cuMemcpyHtoD(one, words.data(), 4096)); /* all of it is known now */
-        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b r table r a");
         TOUCHES(cuGraphLaunch(exec, nullptr), first ? "w table r from" : "w other w table r from");
+        EXPECT_EQ(launch(gather, b, from, 0u, 0u), "w b r from r a");
+        EXPECT_EQ(launch(gather, b, other, 0u, 0u), first ? "w b r other r a" : "!POINTERS");
+        CU(cuMemcpyHtoD(from, words.data(), 4096));
+        EXPECT_EQ(launch(gather, b, from, 0u, 0u), "w b r from r a");
         EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
-        EXPECT_EQ(launch(gather, b, from, 0u, 0u), "w b w from w a");
-        EXPECT_EQ(launch(gather, b, other, 0u, 0u), "w b w other w a");
         CU(cuCtxSynchronize());
         CU(cuGraphExecDestroy(exec));
         CU(cuGraphDestroy(graph));
@@ -243,13 +249,12 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphDestroy(outer));
 }
 
-/* A graph that nobody sees through may have put pointers anywhere; one whose nodes are known has not. */
+/* A graph that nobody sees through may have put pointers anywhere; one whose nodes are known has not, nor has one that
+ * waits for the host. */
 TEST_F(Touched, GraphsThatMayHaveLeftPointers)
 {
     CUdeviceptr bodies = device("bodies"), a = device("a");
-    CUfunction read = kernel(".version 7.0\n.target sm_52\n.address_size 64\n"
-                             ".visible .entry _Z4readPK4BodyPf(.param .u64 b, .param .u64 p)\n{\n ret;\n}\n",
-                             "_Z4readPK4BodyPf");
+    CUfunction read = that_does("tw");
     CUDA_MEMSET_NODE_PARAMS memset = {};
     CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
     CUgraph graph;
@@ -271,8 +276,7 @@ TEST_F(Touched, GraphsThatMayHaveLeftPointers)
     TOUCHES(cuGraphLaunch(known, nullptr), "w a");
     EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     TOUCHES(cuGraphLaunch(unknown, nullptr), "!HOST_FUNCTION");
-    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
-    fresh();
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(known));
     CU(cuGraphExecDestroy(unknown));
@@ -496,7 +500,7 @@ TEST_F(Touched, GraphsWithoutKernelsFollowNoPointers)
     unsigned n = 0;
     CU(cuCtxGetCurrent(&context));
     CU(cuMemcpyHtoD(table, &a, 8));
-    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table w a");
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c r table r a");
     void *params[] = {&c, &table, &n, &n};
     CUDA_KERNEL_NODE_PARAMS run = {};
     run.func = gather, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
@@ -509,7 +513,7 @@ TEST_F(Touched, GraphsWithoutKernelsFollowNoPointers)
     CU(cuGraphCreate(&other, 0));
     CU(cuGraphAddMemcpyNode(&node, other, nullptr, 0, &copy, context));
     CU(cuGraphInstantiate(&exec, graph, 0));
-    TOUCHES(cuGraphLaunch(exec, nullptr), "w c w table w a");
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w c r table r a");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphInstantiate(&exec, other, 0));

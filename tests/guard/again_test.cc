@@ -9,7 +9,6 @@
 
 extern "C" {
 #include "interpose/footprint/memories.h"
-#include "interpose/footprint/signature.h"
 #include "interpose/guard/pool.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
@@ -48,17 +47,18 @@ TEST_F(Short, NotForKernelsThatMayTouchAnything)
     EXPECT_EQ(0, goes(CUfunction(0x10))) << "not met";
     EXPECT_EQ(0, with(&kernels_forgotten, kernels_forgotten + 1, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernels_opaque, 1u, [] { return goes(); }));
-    EXPECT_EQ(0, with(&kernel_.plain, 0u, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernel_.plain, uint8_t(0), [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.params, 1u, [] { return goes(); })) << "no parameters are given";
-    EXPECT_EQ(0, with(&kernel_.module, static_cast<struct module *>(nullptr), [] { return goes(); }));
     EXPECT_EQ(0, with(&module_.textures, 1u, [] { return goes(); }));
 }
 
 /* What is refused for want of a claim is registered at once, and asked about no more. */
 TEST_F(Short, VariablesThatNobodyHasAClaimOn)
 {
-    static struct memory_object variables = {make_memory(77), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(77), 1, 0, 0, nullptr, nullptr, nullptr};
     module_.memory = &variables.memory;
+    EXPECT_EQ(1, goes()) << "it uses none";
+    kernel_.variables = CODE_READ;
     EXPECT_EQ(0, goes());
     EXPECT_EQ(0u, a_->thread.held);
     EXPECT_EQ(0u, rails[a_->lane()].gate);
@@ -71,9 +71,11 @@ TEST_F(Short, VariablesThatNobodyHasAClaimOn)
     a_->launch(&variables.memory);
     EXPECT_EQ(0, goes()) << "the test's launches write it, this one reads";
     a_->thread.missed = 0;
-    module_.writes = 1;
+    kernel_.variables = CODE_READ | CODE_WRITE;
     EXPECT_EQ(1, goes());
+    EXPECT_EQ(UNKNOWN_BY_KERNELS, variables.memory.unknown);
     module_.memory = nullptr;
+    kernel_.variables = 0;
 }
 
 /* What a kernel both reads and writes is written, in whichever order its parameters come. */
@@ -81,14 +83,12 @@ TEST_F(Short, MemoryByTwoParameters)
 {
     struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x70000000, 4096);
     ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
-    uint64_t first = memory->base, second = memory->base + 64;
+    uint64_t first = memory->base, second = memory->base;
     void *params[] = {&first, &second};
     kernel_.params = kernel_.listed = 2;
-    kernel_.param[0] = {0, 0, 8, 0};
-    kernel_.param[1] = {1, 8, 8, 0};
     for (int reader = 0; reader < 3; reader++) {
-        kernel_.param[0].flags = reader == 0 ? SIGNATURE_READS : 0;
-        kernel_.param[1].flags = reader == 1 ? SIGNATURE_READS : 0;
+        kernel_.pointer[0] = {0, 0, 0, reader != 0};
+        kernel_.pointer[1] = {1, 0, 8, reader != 1};
         struct touched touched = {};
         ASSERT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched));
         ASSERT_EQ(1, touched.count);
@@ -111,7 +111,7 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
     guard_launched_again(&again);
     kernel_.params = kernel_.listed = 1;
-    kernel_.param[0] = {0, 0, 8, 0};
+    kernel_.pointer[0] = {0, 0, 0, 1};
     EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
     EXPECT_EQ(1u, a_->thread.missed);
     a_->thread.missed = 0;
@@ -129,14 +129,14 @@ TEST_F(Short, MoreWordsThanARecordHas)
 {
     struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
     ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
-    uint64_t pointer = memory->base, kept[KERNEL_PARAMS + 8];
-    void *params[KERNEL_PARAMS];
-    for (unsigned i = 0; i < KERNEL_PARAMS; i++) {
+    uint64_t pointer = memory->base, kept[KERNEL_POINTERS + 8];
+    void *params[KERNEL_POINTERS];
+    for (unsigned i = 0; i < KERNEL_POINTERS; i++) {
         params[i] = &pointer;
-        kernel_.param[i] = {uint16_t(i), uint16_t(8 * i), 8, 0};
+        kernel_.pointer[i] = {uint16_t(i), 0, uint16_t(8 * i), 1};
     }
-    for (unsigned words = 1; words <= KERNEL_PARAMS; words++) {
-        kernel_.params = kernel_.listed = words;
+    for (unsigned words = 1; words <= KERNEL_POINTERS; words++) {
+        kernel_.params = words, kernel_.listed = uint16_t(words);
         std::fill(std::begin(kept), std::end(kept), 99);
         struct touched touched = {};
         EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched)) << words;
@@ -156,14 +156,16 @@ TEST_F(Short, MoreWordsThanARecordHas)
 /* The host may wait for what it sees there. */
 TEST_F(Short, NotForVariablesThatTheHostCanTouch)
 {
-    static struct memory_object variables = {make_memory(79), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(79), 1, 0, 0, nullptr, nullptr, nullptr};
     module_.memory = &variables.memory;
+    kernel_.variables = CODE_READ;
     struct touched touched = {};
     EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
     variables.memory.host = 1;
     touched = {};
     EXPECT_EQ(0, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
     module_.memory = nullptr;
+    kernel_.variables = 0;
 }
 
 TEST_F(Short, ACallHasTheGateUntilTheDriverHasIt)

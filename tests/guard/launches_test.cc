@@ -217,11 +217,11 @@ TEST_P(Launches, WithAnythingUnusualDoNot)
 
 TEST_P(Launches, HaveTheGateUntilTheDriverHasThem)
 {
-    static struct memory_object variables = {make_memory(88), 1, 0, 0, 0, 0, nullptr, nullptr, nullptr};
+    static struct memory_object variables = {make_memory(88), 1, 0, 0, nullptr, nullptr, nullptr};
     const CUlaunchConfig plain = config();
     warm(a_.get(), &variables.memory);
     module_.memory = &variables.memory;
-    module_.writes = 1;
+    kernel_.variables = CODE_WRITE;
     for (int ex = 0; ex < 2; ex++) {
         ex ? launch_ex(&plain, nullptr) : launch(nullptr, nullptr);
         EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, g_got.gate);
@@ -230,6 +230,7 @@ TEST_P(Launches, HaveTheGateUntilTheDriverHasThem)
         EXPECT_EQ(0u, a_->thread.held);
     }
     module_.memory = nullptr;
+    kernel_.variables = 0;
 }
 
 /* What the driver refuses is written down all the same, from what is known of the kernel by then. */

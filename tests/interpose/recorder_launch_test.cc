@@ -45,10 +45,16 @@ TEST(Launches, MemoryThatNoWordNamesIsNamed)
     ASSERT_EQ(launches.size(), 3u);
     ASSERT_GE(made.size(), 2u);
     EXPECT_EQ(words_of(launches[0]).size(), 6u) << "a shape and three words";
-    EXPECT_EQ(words_of(launches[1]).size(), 6u) << "the end of what another word names";
-    std::vector<uint64_t> words = words_of(launches[2]);
-    ASSERT_EQ(words.size(), 7u);
-    EXPECT_EQ(words[6], made.back().object | PTDS_REACHES_WRITE << PTDS_LAUNCH_ADDRESS_BITS);
+    const uint64_t one = made[made.size() - 2].object, other = made.back().object;
+    const uint64_t writes = PTDS_REACHES_WRITE << PTDS_LAUNCH_ADDRESS_BITS,
+                   reads = PTDS_REACHES_READ << PTDS_LAUNCH_ADDRESS_BITS;
+    std::vector<uint64_t> words = words_of(launches[1]);
+    ASSERT_EQ(words.size(), 7u) << "the end of what another word names, and beside that";
+    EXPECT_EQ(words[6], one | writes);
+    words = words_of(launches[2]);
+    ASSERT_EQ(words.size(), 8u);
+    EXPECT_EQ(words[6], one | writes);
+    EXPECT_EQ(words[7], other | reads);
 }
 
 /* All but when. */
