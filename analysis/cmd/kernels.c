@@ -27,7 +27,7 @@ static const char manual[] =
     "  direct    each address begins with a parameter's pointer or a variable\n"
     "  indirect  some begin with a pointer that lies in memory: the line says where\n"
     "  unknown   the kernel may touch anything: the line says why\n"
-    "PTX is read where no machine code lies beside it.\n"
+    "PTX is read where no machine code lies beside it, or with --ptx.\n"
     "\n"
     "Exit status: 0 all files were read, 1 one could not be (the others are shown), 2 usage.\n"
     "\n"
@@ -36,16 +36,18 @@ static const char manual[] =
     "  ptds kernels --kernel '*gemm*' --arch 90 libcublas.so.13\n"
     "  ptds kernels --format json app.cubin";
 
-enum { KEY_KERNEL = 256, KEY_ARCH };
+enum { KEY_KERNEL = 256, KEY_ARCH, KEY_PTX };
 static const struct argp_option options[] = {
     {"format", 'f', "FORM", 0, "text (default) or json", 0},
     {"kernel", KEY_KERNEL, "GLOB", 0, "only kernels whose name, mangled or not, is like that", 0},
     {"arch", KEY_ARCH, "NN", 0, "only code for that device: 90, or sm_90", 0},
+    {"ptx", KEY_PTX, NULL, 0, "PTX too where machine code lies beside it", 0},
     {0},
 };
 
 struct arguments {
     bool json;
+    bool ptx;
     const char *glob;
     uint32_t arch; /* 0: any */
     char **files;
@@ -85,6 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_KERNEL: arguments->glob = arg; return 0;
     case KEY_ARCH: parse_arch(arguments, arg, state); return 0;
+    case KEY_PTX: arguments->ptx = true; return 0;
     case ARGP_KEY_ARGS:
         arguments->files = state->argv + state->next;
         arguments->count = state->argc - state->next;
@@ -149,7 +152,7 @@ static int note_code(void *data, const struct code_image *image)
 static int is_wanted(void *data, const struct code_image *image)
 {
     const struct shown *shown = data;
-    return is_for(shown, image) && !(image->is_ptx && shown->has_code);
+    return is_for(shown, image) && !(image->is_ptx && shown->has_code && !shown->arguments->ptx);
 }
 
 static void show_container(void *data, const uint8_t *bytes, size_t size)

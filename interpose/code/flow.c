@@ -19,7 +19,8 @@ static int deal_out_slots(struct solver *solver)
     uint8_t *times = arena_get(solver->arena, form->registers + STEP_WORDS);
     solver->slot = arena_get(solver->arena, (form->registers + 1) * sizeof *solver->slot);
     solver->alone = arena_get(solver->arena, (form->registers + 1) * sizeof *solver->alone);
-    if (!times || !solver->slot || !solver->alone)
+    solver->read = arena_get(solver->arena, form->registers + 1);
+    if (!times || !solver->slot || !solver->alone || !solver->read)
         return 0;
     for (uint32_t i = 0; i < form->steps; i++) {
         const struct step *step = &form->step[i];
@@ -71,7 +72,7 @@ static int make_blocks(struct solver *solver)
     for (uint32_t i = 0; i < form->steps; i++)
         solver->blocks += solver->block_at[i] != NO_BLOCK;
     solver->block = arena_get(solver->arena, (solver->blocks + 1) * sizeof *solver->block);
-    solver->queue = arena_get(solver->arena, (solver->blocks + 1) * sizeof *solver->queue);
+    solver->queue = arena_get(solver->arena, (solver->blocks / 64 + 1) * sizeof *solver->queue);
     if (!solver->block || !solver->queue)
         return 0;
     uint32_t count = 0;
@@ -164,12 +165,25 @@ int flow_begin(struct solver *solver)
            make_calls(solver);
 }
 
-static void enqueue(struct solver *solver, struct block *block)
+static void enqueue(struct solver *solver, uint32_t block)
 {
-    if (block->queued)
-        return;
-    block->queued = 1;
-    solver->queue[(solver->queue_first + solver->queue_count++) % (solver->blocks + 1)] = (uint32_t)(block - solver->block);
+    solver->queue[block / 64] |= 1ull << block % 64;
+    if (block / 64 < solver->queue_first)
+        solver->queue_first = block / 64;
+}
+
+/* The first of them by the code's order, in which most values are known before they are used. */
+struct block *flow_next(struct solver *solver)
+{
+    for (; solver->queue_first <= solver->blocks / 64; solver->queue_first++) {
+        uint64_t *word = &solver->queue[solver->queue_first];
+        if (*word) {
+            uint32_t block = solver->queue_first * 64 + (uint32_t)__builtin_ctzll(*word);
+            *word &= *word - 1;
+            return &solver->block[block];
+        }
+    }
+    return NULL;
 }
 
 static value_id *new_state(struct solver *solver, const value_id *state)
@@ -208,7 +222,7 @@ void flow_to(struct solver *solver, uint32_t step, const value_id *state)
     if (!block->in)
         block->in = new_state(solver, state);
     if (block->in)
-        enqueue(solver, block);
+        enqueue(solver, (uint32_t)(block - solver->block));
 }
 
 /* What the caller has behind the call: its own registers, but for those that the function may have changed. The stack's
@@ -257,6 +271,6 @@ void flow_again(struct solver *solver)
 {
     for (uint32_t i = 0; i < solver->blocks; i++) {
         if (solver->block[i].in)
-            enqueue(solver, &solver->block[i]);
+            enqueue(solver, i);
     }
 }

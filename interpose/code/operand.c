@@ -73,7 +73,7 @@ value_id operand_value(struct solver *solver, const struct operand *operand, uin
 static value_id add(struct solver *solver, value_id sum, value_id value)
 {
     struct value a = solver->values->value[sum], b = solver->values->value[value], both = {0, 0, KNOWN_NOT, 0};
-    both.mixed = values_union(solver->values, a.mixed, b.mixed);
+    both.mixed = values_mix(solver->values, a.mixed, b.mixed);
     both.sums = values_sums(solver->values, a.sums, b.sums, &both.mixed);
     if (a.known == KNOWN_NUMBER && (b.known == KNOWN_NUMBER || b.known == KNOWN_STACK))
         both.known = b.known, both.number = a.number + b.number;

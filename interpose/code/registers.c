@@ -27,6 +27,7 @@ value_id registers_get(const struct solver *solver, uint32_t number)
 {
     if (number >= solver->form->registers)
         return 0;
+    solver->read[number] = 1;
     const struct guarded *guarded = solver->guard ? find_guarded(solver, solver->guard, number) : NULL;
     return guarded ? guarded->value : *place_of(solver, number);
 }
@@ -77,7 +78,10 @@ void registers_set(struct solver *solver, uint32_t number, value_id value)
         forget_number(solver, number);
     if (solver->slot[number] == NO_SLOT) {
         value_id both = values_join(solver->values, *place, value);
-        solver->changed |= both != *place;
+        if (both != *place && solver->read[number]) {
+            solver->changed = 1;
+            solver->read[number] = 0;
+        }
         *place = both;
     } else
         *place = solver->guard ? values_join(solver->values, *place, value) : value;
@@ -107,17 +111,34 @@ static struct stack_place *stack_place(const struct solver *solver, int32_t at)
     return NULL;
 }
 
-value_id registers_stack(const struct solver *solver, int32_t at)
+value_id registers_stack(struct solver *solver, int32_t at)
 {
+    solver->memory_read = 1;
     const struct stack_place *place = stack_place(solver, at);
     value_id there = place && place->used ? place->value : 0;
     return values_join(solver->values, there, solver->stack_any);
 }
 
+value_id registers_stack_all(struct solver *solver)
+{
+    solver->memory_read = 1;
+    return solver->stack_all;
+}
+
+value_id registers_shared(struct solver *solver, uint32_t word)
+{
+    solver->memory_read = 1;
+    return word == SHARED_EITHER ? values_join(solver->values, solver->shared[0], solver->shared[1])
+                                 : solver->shared[word & 1];
+}
+
 static void more(struct solver *solver, value_id *place, value_id value)
 {
     value_id both = values_join(solver->values, *place, value);
-    solver->changed |= both != *place;
+    if (both != *place && solver->memory_read) {
+        solver->changed = 1;
+        solver->memory_read = 0;
+    }
     *place = both;
 }
 

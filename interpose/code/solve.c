@@ -6,7 +6,7 @@
  */
 #include "interpose/code/solve.h"
 
-enum { STEPS_EACH = 60, STEPS_LEAST = 400000 };
+enum { STEPS_EACH = 24, STEPS_LEAST = 100000 };
 
 static void go_on(struct solver *solver, const struct block *block)
 {
@@ -47,11 +47,7 @@ static int settle(struct solver *solver)
 {
     do {
         solver->changed = 0;
-        while (solver->queue_count) {
-            struct block *block = &solver->block[solver->queue[solver->queue_first]];
-            solver->queue_first = (solver->queue_first + 1) % (solver->blocks + 1);
-            solver->queue_count--;
-            block->queued = 0;
+        for (const struct block *block; (block = flow_next(solver)) != NULL;) {
             uint64_t steps = block->end - block->begin;
             if (steps > solver->steps_left || solver->values->failed)
                 return 0;

@@ -12,8 +12,7 @@
 /* Steps that are always done one after the other. */
 struct block {
     uint32_t begin, end;
-    value_id *in;    /* of each slot, when its first step begins; NULL: no path has come here */
-    uint32_t queued; /* it is in the queue */
+    value_id *in; /* of each slot, when its first step begins; NULL: no path has come here */
 };
 
 struct function {
@@ -29,7 +28,7 @@ struct call {
 };
 
 /* A register as it is while a guard holds. */
-enum { GUARDED = 48 };
+enum { GUARDED = 192 };
 struct guarded {
     uint32_t guard; /* predicate << 1 | negated */
     uint32_t number;
@@ -51,6 +50,7 @@ struct solver {
     struct values *values;
     uint32_t *slot;  /* of each register; NO_SLOT: it is given a value at one place only */
     value_id *alone; /* of each register that is */
+    uint8_t *read;   /* of each such: it was read since it last became more */
     uint32_t slots;
     value_id *back; /* room for as many as `now` */
     value_id *now;  /* of each slot, at the step at hand */
@@ -59,7 +59,8 @@ struct solver {
     uint32_t guard;  /* of the step at hand, as in guarded; 0 none */
     struct block *block;
     uint32_t blocks, *block_at; /* by step: UINT32_MAX but for the first of a block */
-    uint32_t *queue, queue_first, queue_count;
+    uint64_t *queue;            /* a bit for each block that is to be gone through */
+    uint32_t queue_first;       /* none before that word of it */
     struct function *function;
     uint32_t functions;
     struct call *call;
@@ -67,7 +68,8 @@ struct solver {
     struct stack_place *stack;     /* STACK_PLACES of them */
     value_id stack_any, stack_all; /* at a place that is not known; anywhere */
     value_id shared[2];
-    int changed; /* memory, or a register that is given a value at one place only */
+    int memory_read; /* since one of these last became more */
+    int changed;     /* memory, or a register that is given a value at one place only */
     uint64_t steps_left;
     struct code_base nobodys;  /* where there are too many */
     struct accesses *accesses; /* not NULL: values are known, addresses are looked at */
@@ -80,6 +82,8 @@ int flow_begin(struct solver *solver);
 void flow_to(struct solver *solver, uint32_t step, const value_id *state);
 void flow_call(struct solver *solver, uint32_t step);
 void flow_return(struct solver *solver, uint32_t step);
+/* The next block to go through; NULL: none. */
+struct block *flow_next(struct solver *solver);
 /* All blocks that were reached are gone through once more. */
 void flow_again(struct solver *solver);
 
@@ -89,7 +93,10 @@ void registers_set(struct solver *solver, uint32_t number, value_id value);
 /* A predicate changes: what was known under it is no more. */
 void registers_predicate(struct solver *solver, uint32_t predicate);
 void registers_no_guards(struct solver *solver);
-value_id registers_stack(const struct solver *solver, int32_t at);
+value_id registers_stack(struct solver *solver, int32_t at);
+value_id registers_stack_all(struct solver *solver);
+/* word: as below. */
+value_id registers_shared(struct solver *solver, uint32_t word);
 void registers_to_stack(struct solver *solver, int32_t at, value_id value);
 void registers_to_stack_any(struct solver *solver, value_id value);
 /* word: which one of its access, or SHARED_EITHER. */

@@ -20,16 +20,19 @@ static int has_kind(const struct solver *solver, value_id id, uint32_t kinds)
     return 0;
 }
 
+enum {
+    POINTERS = 1u << TOKEN_PARAMETER | 1u << TOKEN_VARIABLE | 1u << TOKEN_LOADED | 1u << TOKEN_DATA | 1u << TOKEN_RANGE |
+               1u << TOKEN_HEAP | 1u << TOKEN_PLACE
+};
+
 /* Whether a generic address may lie in local or shared memory: it does not begin with a pointer alone. */
 static int may_be_own(const struct solver *solver, struct address address)
 {
-    const uint32_t windows = 1u << TOKEN_OTHER | 1u << TOKEN_STACK | 1u << TOKEN_FORGOTTEN,
-                   pointers = 1u << TOKEN_PARAMETER | 1u << TOKEN_VARIABLE | 1u << TOKEN_LOADED | 1u << TOKEN_DATA |
-                              1u << TOKEN_RANGE | 1u << TOKEN_HEAP | 1u << TOKEN_PLACE;
+    const uint32_t windows = 1u << TOKEN_OTHER | 1u << TOKEN_STACK | 1u << TOKEN_FORGOTTEN;
     if (steps_value(solver, address.high).known == KNOWN_NOTHING && !steps_value(solver, address.high).sums)
         return 0;
     return has_kind(solver, address.high, windows) || has_kind(solver, address.low, 1u << TOKEN_STACK) ||
-           !has_kind(solver, address.high, pointers);
+           !has_kind(solver, address.high, POINTERS);
 }
 
 static value_id loaded(struct solver *solver, uint32_t number, const struct step *step, uint32_t word)
@@ -49,20 +52,26 @@ static value_id from_stack(struct solver *solver, struct address address, uint32
     struct value low = steps_value(solver, address.low);
     if (low.known == KNOWN_STACK)
         return registers_stack(solver, (int32_t)(low.number + 4 * word));
-    return low.known == KNOWN_NOTHING ? 0 : solver->stack_all;
+    return low.known == KNOWN_NOTHING ? 0 : registers_stack_all(solver);
 }
 
-static value_id from_shared(const struct solver *solver, const struct step *step, uint32_t word)
+static value_id from_shared(struct solver *solver, const struct step *step, uint32_t word)
 {
-    if (step->words > 1)
-        return solver->shared[word & 1];
-    return values_join(solver->values, solver->shared[0], solver->shared[1]);
+    return registers_shared(solver, step->words > 1 ? word : (uint32_t)SHARED_EITHER);
+}
+
+/* A generic address that is surely the stack's. */
+static int is_stack(const struct solver *solver, const struct step *step, struct address address)
+{
+    return step->space == SPACE_LOCAL ||
+           (step->space == SPACE_GENERIC && steps_value(solver, address.low).known == KNOWN_STACK &&
+            may_be_own(solver, address) && !has_kind(solver, address.high, POINTERS));
 }
 
 static value_id load_word(struct solver *solver, uint32_t number, struct address address, uint32_t word)
 {
     const struct step *step = &solver->form->step[number];
-    if (step->space == SPACE_LOCAL)
+    if (is_stack(solver, step, address))
         return without_pointers(solver, step, from_stack(solver, address, word));
     if (step->space == SPACE_SHARED)
         return without_pointers(solver, step, from_shared(solver, step, word));
@@ -88,7 +97,7 @@ static void store_word(struct solver *solver, const struct step *step, struct ad
 {
     uint32_t place = step->words > 1 ? word : (uint32_t)SHARED_EITHER;
     value = without_pointers(solver, step, value);
-    if (step->space == SPACE_LOCAL)
+    if (is_stack(solver, step, address))
         to_stack(solver, address, word, value);
     else if (step->space == SPACE_SHARED)
         registers_to_shared(solver, place, value);

@@ -37,9 +37,9 @@ static void add_to(struct solver *solver, struct sum *sum, value_id id, int nega
 {
     struct value value = steps_value(solver, id);
     if (negated)
-        sum->mixed = values_union(solver->values, sum->mixed, values_all(solver->values, id));
+        sum->mixed = values_mix(solver->values, sum->mixed, values_all(solver->values, id));
     else {
-        sum->mixed = values_union(solver->values, sum->mixed, value.mixed);
+        sum->mixed = values_mix(solver->values, sum->mixed, value.mixed);
         sum->sums = values_sums(solver->values, sum->sums, value.sums, &sum->mixed);
     }
     sum->known = known_of_sum(sum->known, value.known, negated);
@@ -85,7 +85,7 @@ static value_id do_mix(struct solver *solver, const struct step *step, uint32_t 
     for (uint32_t i = 0; i < step->sources; i++) {
         for (uint32_t word = 0; word < words; word++) {
             value_id value = steps_source(solver, step, i, word);
-            all = values_union(solver->values, all, values_all(solver->values, value));
+            all = values_mix(solver->values, all, values_all(solver->values, value));
             known &= steps_value(solver, value).known != KNOWN_NOTHING;
         }
     }
@@ -97,7 +97,7 @@ static list factor(struct solver *solver, const struct step *step, uint32_t i, u
 {
     list all = 0;
     for (uint32_t word = 0; word < words; word++)
-        all = values_union(solver->values, all, values_all(solver->values, steps_source(solver, step, i, word)));
+        all = values_mix(solver->values, all, values_all(solver->values, steps_source(solver, step, i, word)));
     return all;
 }
 
@@ -142,8 +142,8 @@ static value_id do_product(struct solver *solver, const struct step *step, uint3
         sum.number += number;
     } else
         sum.known = known == KNOWN_NOTHING ? KNOWN_NOTHING : KNOWN_NOT;
-    sum.mixed = values_union(solver->values, sum.mixed, factor(solver, step, 0, words));
-    sum.mixed = values_union(solver->values, sum.mixed, factor(solver, step, 1, words));
+    sum.mixed = values_mix(solver->values, sum.mixed, factor(solver, step, 0, words));
+    sum.mixed = values_mix(solver->values, sum.mixed, factor(solver, step, 1, words));
     return value_of_sum(solver, &sum);
 }
 
@@ -194,7 +194,7 @@ static value_id do_logic(struct solver *solver, const struct step *step, uint32_
     for (uint32_t i = 0; i < step->sources && i < 3; i++) {
         value_id id = steps_source(solver, step, i, word);
         struct value value = steps_value(solver, id);
-        all = values_union(solver->values, all, values_all(solver->values, id));
+        all = values_mix(solver->values, all, values_all(solver->values, id));
         nothing |= value.known == KNOWN_NOTHING;
         numbers[i] = value.number;
         if (value.known != KNOWN_NUMBER || value.sums || value.mixed) {

@@ -9,8 +9,8 @@
 
 #include "interpose/code/arena.h"
 
-/* More words than that are told as some that were loaded; more sums as anything. */
-enum { WORDS_MOST = 512, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, FIRST_ROOM = 1024 };
+/* Of more words that are mixed in only that some were loaded; more sums are anything. */
+enum { WORDS_MOST = 512, MIXED_MOST = 24, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, FIRST_ROOM = 1024 };
 
 static uint32_t mix(uint32_t hash, uint32_t word)
 {
@@ -139,6 +139,15 @@ static uint32_t shorten(uint32_t *words, uint32_t count)
     return kept; /* sorted, since TOKEN_ANY_LOADED comes right behind TOKEN_LOADED */
 }
 
+/* Once they were shortened, none comes back. */
+static int has_any(const uint32_t *words, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && token_kind(words[i]) < TOKEN_ANY_LOADED)
+        i++;
+    return i < count && token_kind(words[i]) == TOKEN_ANY_LOADED;
+}
+
 /* How many members both have; into: room for all of them. */
 static uint32_t merge(const struct values *values, list a, list b, uint32_t *into)
 {
@@ -152,7 +161,8 @@ static uint32_t merge(const struct values *values, list a, list b, uint32_t *int
     return count;
 }
 
-list values_union(struct values *values, list a, list b)
+/* most: more than so many are shortened. */
+static list unite(struct values *values, list a, list b, struct cached *cached, uint32_t most)
 {
     if (a == b || !b)
         return a;
@@ -162,19 +172,28 @@ list values_union(struct values *values, list a, list b)
         list c = a;
         a = b, b = c;
     }
-    struct cached *cached = &values->both[mix(a, b) % LIST_UNIONS];
+    cached = &cached[mix(a, b) % LIST_UNIONS];
     if (cached->a == a && cached->b == b)
         return cached->result;
     uint32_t into[2 * WORDS_MOST + 2];
     uint32_t count = merge(values, a, b, into);
-    if (count > WORDS_MOST)
+    if (count > most || has_any(into, count))
         count = shorten(into, count);
-    if (count > WORDS_MOST) { /* parameters alone: then some are missing, and addresses made of those are not known */
+    if (count > WORDS_MOST) /* parameters alone: addresses that are made of the others are not known */
         count = WORDS_MOST;
-    }
     list id = values_list(values, into, count);
     *cached = (struct cached){a, b, id};
     return id;
+}
+
+list values_union(struct values *values, list a, list b)
+{
+    return unite(values, a, b, values->both, WORDS_MOST);
+}
+
+list values_mix(struct values *values, list a, list b)
+{
+    return unite(values, a, b, values->mixes, MIXED_MOST);
 }
 
 static list anything(struct values *values)
@@ -219,7 +238,7 @@ list values_words(struct values *values, list sums)
 static list too_many(struct values *values, list a, list b, list *mixed)
 {
     list both = values_union(values, values_words(values, a), values_words(values, b));
-    *mixed = values_union(values, *mixed, both);
+    *mixed = values_mix(values, *mixed, both);
     return anything(values);
 }
 
@@ -259,7 +278,7 @@ list values_sums(struct values *values, list a, list b, list *mixed)
 list values_all(struct values *values, value_id id)
 {
     struct value value = values->value[id];
-    return values_union(values, value.mixed, values_words(values, value.sums));
+    return values_mix(values, value.mixed, values_words(values, value.sums));
 }
 
 static uint32_t hash_value(const struct value *value)
@@ -339,7 +358,7 @@ value_id values_join(struct values *values, value_id a, value_id b)
     if (cached->a == a && cached->b == b)
         return cached->result;
     struct value x = values->value[a], y = values->value[b], both = {0, 0, KNOWN_NOT, 0};
-    both.mixed = values_union(values, x.mixed, y.mixed);
+    both.mixed = values_mix(values, x.mixed, y.mixed);
     both.sums = join_sums(values, x.sums, y.sums, &both.mixed);
     if (x.known == KNOWN_NOTHING || (x.known == y.known && x.number == y.number))
         both.known = y.known, both.number = y.number;

@@ -69,7 +69,7 @@ struct values {
     uint32_t count, room;
     uint32_t *hash, slots;
     int failed; /* there was no memory: what it says since then is wrong */
-    struct cached join[VALUE_JOINS], both[LIST_UNIONS];
+    struct cached join[VALUE_JOINS], both[LIST_UNIONS], mixes[LIST_UNIONS];
 };
 
 /* Zeroed pages are the caller's; 0: there is no memory. */
@@ -88,6 +88,9 @@ int values_has(const struct values *values, list of, uint32_t member);
 
 /* All members of both. */
 list values_union(struct values *values, list a, list b);
+
+/* The same of words that are mixed in: of many that were loaded only that there are some. */
+list values_mix(struct values *values, list a, list b);
 
 /* Every sum of one member of each. Where these are too many, all that is told is their words, which are mixed in. */
 list values_sums(struct values *values, list a, list b, list *mixed);

@@ -128,7 +128,7 @@ TEST(PtxModule, PassedOver)
 {
     EXPECT_EQ(ptx_steps(".section .debug_str {\n/* }\n */\n.b8 1 }\nfrob;"), "unknown 4 12 frob\n");
     EXPECT_EQ(kernels(std::string(ptx_head) +
-                      ".entry a() { .pragma \"a text that is long enough } for it\"; ret; }\n.entry b() { ret; }"),
+                      ".entry a() { .pragma \"a text that is long enough { for it\"; ret; }\n.entry b() { ret; }"),
               (std::vector<std::string>{"a", "b"}));
 }
 
@@ -275,6 +275,7 @@ TEST(PtxCalls, OfTheDriver)
               "unknown 10 14 cudaLaunchDeviceV2\n");
     EXPECT_EQ(ptx_steps("call %rd1, (x), proto;\nproto: .callprototype _ (.param .b64 _);"),
               "unknown 7 8 call %rd1, (x), proto\n");
+    EXPECT_EQ(ptx_steps("call e;", ".entry e() { ret; }\n"), "unknown 7 9 e\n");
     EXPECT_EQ(ptx_steps("call nowhere;"), "unknown 7 8 nowhere\n");
     EXPECT_EQ(ptx_steps("{ .param .b64 x; call add, (x); }", add_function).substr(0, 9), "unknown 7");
 }

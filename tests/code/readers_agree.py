@@ -47,7 +47,7 @@ def main():
     command, files = sys.argv[1], sys.argv[2:]
     sums = collections.Counter()
     for path in files:
-        done = subprocess.run([command, "kernels", "--format", "json", path], capture_output=True, text=True)
+        done = subprocess.run([command, "kernels", "--ptx", "--format", "json", path], capture_output=True, text=True)
         kernels = json.loads(done.stdout)["kernels"] if done.stdout else []
         texts = {kernel["name"]: kernel for kernel in kernels if kernel["arch"].startswith("compute_")}
         for kernel in kernels:

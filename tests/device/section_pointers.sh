@@ -2,7 +2,8 @@
 # scripts/gpu pointers: kernels that get at memory in every way that their parameters do not plainly name (tests/apps/pointers), a row
 # each, and random programs of such kernels (tests/apps/pointers_random), under every policy that keeps legacy order. First without
 # the shim: what is wrong then says nothing about it, and is left out.
-# POINTERS="guarded lanes one-thread stream": which of these, all by default. SEEDS=N of the random programs, from FIRST_SEED,
+# POINTERS="guarded lanes one-thread stream machine-code machine-code-one-thread": which of these; the last two, where the driver links the
+# kernels' text before it is loaded, only if they are asked for. SEEDS=N of the random programs, from FIRST_SEED,
 # SEEDS_AT_ONCE a process. POINTERS_WITHOUT=NAME,...: ways that these leave out.
 # shellcheck shell=bash
 
@@ -121,15 +122,17 @@ pointers_bare() {
     sed -n 's/^\(seed [0-9]*:\) WRONG.*/\1/p' "$WORK/pointers_random.bare.lines" >"$WORK/pointers_random.bare.wrong"
 }
 
-# pointers_configuration CONFIGURATION [--lanes]: both programs under it.
+# pointers_configuration CONFIGURATION [--lanes] [--linked]: both programs under it.
 pointers_configuration() {
-    local configuration=$1 label
+    local configuration=$1 label words
     shift
-    label=${configuration// /.}${1:-}
+    label="${configuration// /.}$*"
+    label=${label// /}
+    words="$configuration${*:+ $*}"
     pointers_rows "pointers.$label" "$configuration" "$@"
-    pointers_verdict "pointers.$label" "$configuration${1:+, one thread}"
+    pointers_verdict "pointers.$label" "$words"
     pointers_seeds "pointers_random.$label" "$configuration" "$@"
-    pointers_seeds_verdict "pointers_random.$label" "$configuration${1:+, one thread}"
+    pointers_seeds_verdict "pointers_random.$label" "$words"
 }
 
 # A policy that gives the order up must be wrong, or the programs would show nothing.
@@ -150,6 +153,8 @@ pointers_part() {
     lanes) pointers_configuration "guarded PTDS_LANES=8" ;;
     one-thread) pointers_configuration "guarded PTDS_LANES=8" --lanes ;;
     stream) pointers_configuration stream ;;
+    machine-code) pointers_configuration guarded --linked ;;
+    machine-code-one-thread) pointers_configuration "guarded PTDS_LANES=8" --lanes --linked ;;
     *) fail "pointers: no part $1" ;;
     esac
 }

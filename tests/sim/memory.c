@@ -65,11 +65,13 @@ void *memory_bytes(uint64_t address)
 bool memory_window(uint64_t address, uint64_t *base, size_t *size, char **bytes)
 {
     for (int i = 0; i < MAX_DEVICES; i++) {
-        *bytes = __atomic_load_n(&windows[i].bytes, __ATOMIC_ACQUIRE);
+        char *there = __atomic_load_n(&windows[i].bytes, __ATOMIC_ACQUIRE);
+        if (!there || address - windows[i].base >= WINDOW_BYTES)
+            continue;
         *base = windows[i].base;
         *size = WINDOW_BYTES;
-        if (*bytes && address - *base < *size)
-            return true;
+        *bytes = there;
+        return true;
     }
     return false;
 }

@@ -177,6 +177,7 @@ struct ptx_grid {
     struct ptx_block *spare;
     struct ptx_thread *spare_threads;
     unsigned suspended;
+    unsigned looks; /* since something happened */
 };
 
 enum ptx_state { STATE_RUNS, STATE_DONE, STATE_BARRIER, STATE_WAITS };

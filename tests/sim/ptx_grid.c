@@ -15,7 +15,9 @@
 
 /* How many threads of a launch can wait at a time: those behind come after one of these. */
 enum { RESIDENT = 1 << 14 };
+/* Between two looks: the longer, the longer nothing has come. */
 #define POLL_NS 10000u
+enum { LOOKS_A_STEP = 64, STEPS_MOST = 4 };
 
 /* ---- where a launch went wrong ---- */
 
@@ -175,9 +177,10 @@ static bool release(struct ptx_block *b)
 }
 
 /* Lets each go on that was put aside; whether one came further than where it waits. soonest: when to look again. */
-static bool round_of(struct ptx_block *b, uint64_t *soonest)
+static bool round_of(const struct ptx_grid *g, struct ptx_block *b, uint64_t *soonest)
 {
-    const uint64_t now = sim_now_ns();
+    const uint64_t now = sim_now_ns(), steps = g->looks / LOOKS_A_STEP;
+    const uint64_t look = now + POLL_NS * (1 + (steps < STEPS_MOST ? steps : STEPS_MOST));
     bool further = false;
     for (struct ptx_thread **link = &b->threads, *t; (t = *link);) {
         if (t->state == STATE_WAITS && t->until <= now) {
@@ -190,7 +193,7 @@ static bool round_of(struct ptx_block *b, uint64_t *soonest)
             }
         }
         if (t->state == STATE_WAITS) {
-            uint64_t until = t->until ? t->until : now + POLL_NS;
+            uint64_t until = t->until ? t->until : look;
             *soonest = until < *soonest ? until : *soonest;
         }
         link = &t->after;
@@ -212,7 +215,7 @@ static void finish(struct ptx_grid *g)
         bool further = false;
         uint64_t soonest = UINT64_MAX;
         for (struct ptx_block **link = &g->blocks, *b; (b = *link);) {
-            further = round_of(b, &soonest) || further;
+            further = round_of(g, b, &soonest) || further;
             if (b->threads) {
                 link = &b->next;
                 continue;
@@ -220,6 +223,7 @@ static void finish(struct ptx_grid *g)
             *link = b->next;
             block_end(g, b);
         }
+        g->looks = further ? 0 : g->looks + 1;
         if (!further && g->blocks)
             sleep_until(soonest);
     }
@@ -244,7 +248,7 @@ static void run_block(struct ptx_grid *g, unsigned x, unsigned y, unsigned z)
     }
     if (b->threads)
         release(b);
-    while (b->threads && round_of(b, &soonest))
+    while (b->threads && round_of(g, b, &soonest))
         continue;
     if (!b->threads) {
         block_end(g, b);

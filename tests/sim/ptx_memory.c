@@ -43,7 +43,6 @@ void *ptx_global(struct ptx_thread *t, const struct ptx_instruction *i, uint64_t
     struct ptx_grid *g = t->grid;
     if (address - g->window < g->window_bytes || memory_window(address, &g->window, &g->window_bytes, &g->window_at))
         return g->window_at + (address - g->window);
-    g->window_bytes = 0;
     return memory_bytes(address);
 }
 

@@ -55,7 +55,7 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
     if (step->part[0].kind != OPERAND_REGISTER)
         step->part[0].value += more;
     else if (offset) {
-        step->part[1] = operand_constant(offset);
+        step->part[1] = ptx_operand_constant(offset);
         step->parts = 2;
     }
     for (uint32_t i = 0; i < step->parts; i++)

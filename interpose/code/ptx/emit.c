@@ -93,12 +93,12 @@ int emit_result(struct ptx *ptx, const struct instruction *in, const struct argu
     return 1;
 }
 
-struct operand operand_register(uint16_t number, uint8_t words)
+struct operand ptx_operand_register(uint16_t number, uint8_t words)
 {
     return (struct operand){.kind = OPERAND_REGISTER, .number = number, .words = words};
 }
 
-struct operand operand_constant(int64_t value)
+struct operand ptx_operand_constant(int64_t value)
 {
     return (struct operand){.kind = OPERAND_CONSTANT, .value = value, .number = NO_REGISTER};
 }
@@ -129,8 +129,8 @@ static struct operand variable_operand(struct ptx *ptx, const struct instruction
 struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
 {
     switch (argument->kind) {
-    case ARGUMENT_REGISTER: return operand_register(argument->number, argument->words);
-    case ARGUMENT_NUMBER: return operand_constant(argument->value);
+    case ARGUMENT_REGISTER: return ptx_operand_register(argument->number, argument->words);
+    case ARGUMENT_NUMBER: return ptx_operand_constant(argument->value);
     case ARGUMENT_OTHER: return (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER};
     case ARGUMENT_SYMBOL: return variable_operand(ptx, in, argument);
     case ARGUMENT_NONE:
@@ -169,7 +169,7 @@ void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint
 {
     for (uint32_t done = 0; done < words; done += STEP_WORDS) {
         uint8_t left = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS);
-        emit_move(ptx, in, (uint16_t)(to + done), left, operand_register((uint16_t)(from + done), left));
+        emit_move(ptx, in, (uint16_t)(to + done), left, ptx_operand_register((uint16_t)(from + done), left));
     }
 }
 
@@ -195,9 +195,9 @@ void emit_extend(struct ptx *ptx, const struct instruction *in, struct result re
                         .words = (uint8_t)(result.words - done),
                         .sources = 1};
     if (is_signed)
-        step.source[0] = operand_register((uint16_t)(result.number + done - 1), 1);
+        step.source[0] = ptx_operand_register((uint16_t)(result.number + done - 1), 1);
     else
-        step.source[0] = operand_constant(0);
+        step.source[0] = ptx_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 

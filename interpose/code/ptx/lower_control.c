@@ -68,7 +68,7 @@ static int side(struct ptx *ptx, const struct instruction *in, const struct argu
                 uint32_t *words)
 {
     if (argument->kind == ARGUMENT_SYMBOL && argument->symbol->kind == SYMBOL_PASSED) {
-        *operand = operand_register((uint16_t)argument->symbol->number, 0);
+        *operand = ptx_operand_register((uint16_t)argument->symbol->number, 0);
         *words = (uint32_t)(argument->symbol->size + 3) / 4;
         return argument->symbol->number != NO_REGISTER;
     }

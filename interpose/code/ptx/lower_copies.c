@@ -116,7 +116,7 @@ void lower_matrix(struct ptx *ptx, const struct instruction *in)
         if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
             return;
         step.sources = (uint8_t)store;
-        step.source[0] = operand_constant(0);
+        step.source[0] = ptx_operand_constant(0);
         ptx_emit(ptx, in, step);
     }
     if (!store && in->count)
@@ -172,7 +172,7 @@ void lower_tensormap(struct ptx *ptx, const struct instruction *in)
     if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
-    step.source[0] = operand_constant(0);
+    step.source[0] = ptx_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 

@@ -57,7 +57,7 @@ static void take_element(struct ptx *ptx, const struct instruction *in, const st
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (words > result.words)
         return ptx_not_known(ptx, in);
-    struct operand from = operand_register((uint16_t)(loaded + i * elements->bytes / 4), words);
+    struct operand from = ptx_operand_register((uint16_t)(loaded + i * elements->bytes / 4), words);
     ptx_emit(ptx, in,
              (struct step){.kind = elements->bytes < 4 ? STEP_MIX : STEP_MOVE,
                            .result = result.number,
@@ -214,7 +214,7 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
             step.kind = STEP_MIX;
             step.words = (uint8_t)(base->symbol->number + last - to.number);
             step.sources = 2;
-            step.source[1] = operand_register(to.number, step.words);
+            step.source[1] = ptx_operand_register(to.number, step.words);
         }
         ptx_emit(ptx, in, step);
     }
@@ -226,11 +226,11 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
     uint16_t scratch = ptx_scratch(ptx);
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (is_row(elements))
-        return operand_register(elements->first[0].number, (uint8_t)(elements->count * words));
+        return ptx_operand_register(elements->first[0].number, (uint8_t)(elements->count * words));
     if (elements->bytes >= 4) {
         for (uint32_t i = 0; i < elements->count; i++)
             emit_move(ptx, in, (uint16_t)(scratch + i * words), words, emit_source(ptx, in, &elements->first[i]));
-        return operand_register(scratch, (uint8_t)(elements->count * words));
+        return ptx_operand_register(scratch, (uint8_t)(elements->count * words));
     }
     uint32_t each = 4 / elements->bytes, all = words_of(elements->count * elements->bytes);
     for (uint32_t word = 0; word < all; word++) {
@@ -239,7 +239,7 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
             step.source[step.sources++] = emit_source(ptx, in, &elements->first[i]);
         ptx_emit(ptx, in, step);
     }
-    return operand_register(scratch, (uint8_t)all);
+    return ptx_operand_register(scratch, (uint8_t)all);
 }
 
 void lower_store(struct ptx *ptx, const struct instruction *in)
@@ -257,7 +257,7 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
         return;
     step.sources = 1;
     if (has_part(in, "bulk")) /* zeros, of as many bytes as the argument says */
-        step.source[0] = operand_constant(0);
+        step.source[0] = ptx_operand_constant(0);
     else if (in->argument[1].kind == ARGUMENT_VECTOR)
         step.source[0] = gather(ptx, in, &elements);
     else
@@ -303,7 +303,7 @@ void lower_discard(struct ptx *ptx, const struct instruction *in)
     if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
-    step.source[0] = operand_constant(0);
+    step.source[0] = ptx_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 

@@ -139,7 +139,7 @@ static void shift_words(struct ptx *ptx, const struct instruction *in, int right
     if (right)
         emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
     else
-        emit_move(ptx, in, result.number, 1, operand_constant(0));
+        emit_move(ptx, in, result.number, 1, ptx_operand_constant(0));
 }
 
 void lower_shift(struct ptx *ptx, const struct instruction *in)

@@ -185,8 +185,8 @@ struct result {
 };
 int emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result);
 struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
-struct operand operand_register(uint16_t number, uint8_t words);
-struct operand operand_constant(int64_t value);
+struct operand ptx_operand_register(uint16_t number, uint8_t words);
+struct operand ptx_operand_constant(int64_t value);
 /* A step of `kind` whose result is argument 0 and whose sources are arguments 1 to `sources`. */
 void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/apps/load.h"
 #include "tests/apps/pointers/pointers.h"
 
 enum { SPIN_NS = 20000000, CASE_SECONDS = 30, LOOK_MS = 100, MOST_CHOSEN = 256 };
@@ -119,6 +120,8 @@ static struct options read_options(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--lanes") == 0)
             o.threads = 1;
+        else if (strcmp(argv[i], "--linked") == 0)
+            load_links = 1;
         else if (strcmp(argv[i], "--list") == 0)
             o.list = 1;
         else if (strcmp(argv[i], "--spin-ns") == 0)

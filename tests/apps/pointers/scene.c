@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/apps/load.h"
 #include "tests/apps/pointers/pointers.h"
 
 void pass_64(struct arguments *arguments, uint64_t value)
@@ -43,7 +44,7 @@ CUdeviceptr words_of(uint32_t value)
 void load(struct scene *s, const struct way *way, CUmodule *module, CUfunction *write, CUfunction *read)
 {
     char *text = way_text(way);
-    if (can(s, cuModuleLoadData(module, text), "the driver does not take the kernel")) {
+    if (can(s, load_text(module, text), "the driver does not take the kernel")) {
         if (way->body != BODY_TEXTURE)
             CU(cuModuleGetFunction(write, *module, way->write_name ? way->write_name : "way_write"));
         CU(cuModuleGetFunction(read, *module, way->read_name ? way->read_name : "way_read"));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/apps/load.h"
 #include "tests/apps/pointers_random/world.h"
 
 enum { STEPS = 16, SPIN_NS = 200000, HANG_MS = 30000, LOOK_MS = 100 };
@@ -162,6 +163,8 @@ static struct options read_options(int argc, char **argv)
             o.threads = (unsigned)number(argc, argv, &i);
         else if (strcmp(argv[i], "--lanes") == 0)
             o.threads = 1;
+        else if (strcmp(argv[i], "--linked") == 0)
+            load_links = 1;
         else if (strcmp(argv[i], "--print") == 0)
             o.print = 1;
         else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc)

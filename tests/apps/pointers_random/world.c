@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/apps/load.h"
 #include "tests/apps/pointers_random/world.h"
 
 struct world world;
@@ -65,7 +66,7 @@ static void load_modules(void)
     char name[32];
     for (unsigned module = 0; module < MODULES; module++) {
         char *text = module_text(module);
-        CU(cuModuleLoadData(&world.module[module], text));
+        CU(load_text(&world.module[module], text));
         free(text);
     }
     for (unsigned i = 0; i < world.program->step_count; i++) {

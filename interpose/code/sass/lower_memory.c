@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads, stores and atomic operations, and loads from constant memory. Called by lower(). Where an address' fields lie, and
+ * whether a uniform register is part of it or only describes the memory, differs by operation and architecture.
+ */
+#include "interpose/code/sass/sass.h"
+
+enum { REGISTER = 24, DATA = 32, SECOND = 64, OFFSET = 40, HAS_UNIFORM = 91, IS_LONG = 72, SCALE = 78 };
+
+enum place { PLACE_LOAD, PLACE_STORE, PLACE_ATOMIC, PLACE_REDUCTION };
+
+static enum place place_of(const struct instruction *instruction)
+{
+    switch (instruction->opcode->operation) {
+    case OP_STORE:
+    case OP_STORE_MATRIX:
+    case OP_STORE_WIDE: return PLACE_STORE;
+    case OP_ATOMIC:
+    case OP_ATOMIC_SWAP: return PLACE_ATOMIC;
+    case OP_REDUCTION: return PLACE_REDUCTION;
+    default: return PLACE_LOAD;
+    }
+}
+
+static enum space space_of(const struct instruction *instruction)
+{
+    switch (instruction->opcode->code) {
+    case 0x03b: /* LDSM */
+    case 0x044: /* STSM */
+    case 0x184: /* LDS */
+    case 0x188: /* STS */
+    case 0x18c: /* ATOMS */
+    case 0x18d: return SPACE_SHARED;
+    case 0x183: /* LDL */
+    case 0x187: return SPACE_LOCAL;
+    case 0x180: /* LD */
+    case 0x185: /* ST */
+    case 0x18a: /* ATOM */
+    case 0x18b:
+    case 0x1a2: return SPACE_GENERIC;
+    default: return SPACE_GLOBAL;
+    }
+}
+
+static void add_part(struct step *step, struct operand operand, uint32_t words)
+{
+    if (operand.kind == OPERAND_CONSTANT && operand.value == 0)
+        return;
+    operand.words = (uint8_t)words;
+    step->part[step->parts++] = operand;
+}
+
+/* 1: the vector register of an address with a uniform one beside it has 64 bits. */
+static uint32_t is_pair(const struct instruction *instruction, enum place place)
+{
+    if (place == PLACE_ATOMIC)
+        return instruction->arch < 100 ? field(instruction, 70, 1) : field(instruction, 63, 1);
+    return field(instruction, 90, 1);
+}
+
+/* 1: the uniform register only describes the memory. */
+static uint32_t is_description(const struct instruction *instruction, enum place place)
+{
+    int is_float = instruction->opcode->width == WIDTH_ATOMIC_FLOAT;
+    if (instruction->arch < 80)
+        return 0;
+    switch (place) {
+    case PLACE_ATOMIC:
+        if (instruction->arch < 100)
+            return field(instruction, 71, 1);
+        return field(instruction, is_float ? 90 : 76, 1);
+    case PLACE_REDUCTION: return instruction->arch < 100 ? field(instruction, 71, 1) : 1;
+    default: return field(instruction, 76, 1);
+    }
+}
+
+static int64_t offset_of(const struct instruction *instruction, enum place place)
+{
+    int has_flag = place == PLACE_ATOMIC && instruction->arch >= 100 && field(instruction, HAS_UNIFORM, 1);
+    return signed_field(instruction, OFFSET, has_flag ? 23 : 24);
+}
+
+/* Of global memory, or of any. */
+static void add_long_address(struct step *step, const struct instruction *instruction)
+{
+    enum place place = place_of(instruction);
+    uint32_t uniform = place == PLACE_LOAD ? DATA : SECOND;
+    int is_wide = instruction->opcode->operation == OP_LOAD_WIDE || instruction->opcode->operation == OP_STORE_WIDE;
+    if (!field(instruction, HAS_UNIFORM, 1))
+        add_part(step, operand_vector(instruction, REGISTER), field(instruction, IS_LONG, 1) ? 2 : 1);
+    else {
+        add_part(step, operand_vector(instruction, REGISTER), is_wide || is_pair(instruction, place) ? 2 : 1);
+        if (!is_description(instruction, place))
+            add_part(step, operand_uniform(instruction, uniform), 2);
+    }
+    if (!step->parts)
+        add_part(step, operand_constant(offset_of(instruction, place)), 2);
+}
+
+/* Of shared or local memory: 32 bits. */
+static int add_short_address(struct step *step, const struct instruction *instruction)
+{
+    enum place place = place_of(instruction);
+    int is_local = step->space == SPACE_LOCAL, has_uniform = (int)field(instruction, HAS_UNIFORM, 1);
+    struct operand operand = operand_vector(instruction, REGISTER);
+    if (is_local && instruction->arch >= 100 && has_uniform && field(instruction, 76, 1))
+        return 0;
+    if (!is_local && instruction->opcode->operation != OP_LOAD_MATRIX && instruction->opcode->operation != OP_STORE_MATRIX)
+        operand.scaled = field(instruction, SCALE, 2) != 0;
+    add_part(step, operand, 1);
+    if (has_uniform)
+        add_part(step, operand_uniform(instruction, place == PLACE_LOAD ? DATA : SECOND), 1);
+    add_part(step, operand_constant(offset_of(instruction, PLACE_LOAD)), 1);
+    return 1;
+}
+
+static int add_address(struct step *step, const struct instruction *instruction)
+{
+    step->space = (uint8_t)space_of(instruction);
+    if (step->space == SPACE_SHARED || step->space == SPACE_LOCAL)
+        return add_short_address(step, instruction);
+    add_long_address(step, instruction);
+    return 1;
+}
+
+/* An access with an address; 0: it has none that is known. */
+static int begin_access(struct reader *reader, uint32_t number, enum step_kind kind, uint8_t use, struct step *step)
+{
+    *step = step_of(reader, number, kind);
+    step->use = use;
+    step->words = reader->instruction[number].words;
+    if (add_address(step, &reader->instruction[number]))
+        return 1;
+    cannot(reader, number, CODE_WHY_INSTRUCTION, NULL);
+    return 0;
+}
+
+static void add_source(struct step *step, struct operand operand)
+{
+    step->source[step->sources++] = operand;
+}
+
+static void lower_load(struct reader *reader, uint32_t number)
+{
+    struct step step;
+    if (begin_access(reader, number, STEP_LOAD, CODE_READ, &step))
+        add_step(reader, &step);
+}
+
+static void lower_store(struct reader *reader, uint32_t number)
+{
+    struct step step;
+    if (!begin_access(reader, number, STEP_STORE, CODE_WRITE, &step))
+        return;
+    add_source(&step, operand_vector(&reader->instruction[number], DATA));
+    add_step(reader, &step);
+}
+
+static void lower_atomic(struct reader *reader, uint32_t number)
+{
+    const struct instruction *instruction = &reader->instruction[number];
+    struct step step;
+    if (!begin_access(reader, number, STEP_ATOMIC, CODE_READ | CODE_WRITE | CODE_ATOMIC, &step))
+        return;
+    add_source(&step, operand_vector(instruction, DATA));
+    if (instruction->opcode->operation == OP_ATOMIC_SWAP)
+        add_source(&step, operand_vector(instruction, SECOND));
+    add_step(reader, &step);
+}
+
+/* 256 bits from or to two runs of four registers. */
+static void lower_wide(struct reader *reader, uint32_t number)
+{
+    const struct instruction *instruction = &reader->instruction[number];
+    int is_load = instruction->opcode->operation == OP_LOAD_WIDE;
+    struct step step;
+    begin_access(reader, number, is_load ? STEP_LOAD : STEP_STORE, is_load ? CODE_READ : CODE_WRITE, &step);
+    for (int i = 0; i < 2; i++) {
+        step.result = is_load && instruction->result[i].count ? instruction->result[i].first : NO_REGISTER;
+        step.sources = 0;
+        if (!is_load)
+            add_source(&step, operand_vector(instruction, i ? 16 : DATA));
+        add_step(reader, &step);
+        if (i == 0)
+            step.sets[0] = step.sets[1] = NO_PREDICATE;
+    }
+}
+
+/* Each register of a matrix is a word from another row. */
+static void lower_matrix(struct reader *reader, uint32_t number)
+{
+    const struct instruction *instruction = &reader->instruction[number];
+    int is_load = instruction->opcode->operation == OP_LOAD_MATRIX;
+    struct operand data = operand_vector(instruction, DATA);
+    struct step step;
+    if (!begin_access(reader, number, is_load ? STEP_LOAD : STEP_STORE, is_load ? CODE_READ : CODE_WRITE, &step))
+        return;
+    step.words = 1;
+    for (uint32_t i = 0; i < instruction->words; i++) {
+        step.sources = 0;
+        if (!is_load)
+            add_source(&step, data);
+        add_step(reader, &step);
+        step.result += step.result != NO_REGISTER;
+        data.number += data.kind == OPERAND_REGISTER;
+    }
+}
+
+/* What several devices' memory adds up to. */
+static void lower_multicast(struct reader *reader, uint32_t number)
+{
+    struct step step;
+    if (!begin_access(reader, number, STEP_LOAD, CODE_READ, &step))
+        return;
+    step.narrow = 1;
+    add_step(reader, &step);
+}
+
+/* A place in constant memory, as an operand. */
+static struct operand constant_of(struct reader *reader, uint32_t number)
+{
+    enum { BANK = 54, BANK_BITS = 5, THROUGH_HANDLE = 91, MODE = 78, UNINDEXED = 0x0b9 };
+    const struct instruction *instruction = &reader->instruction[number];
+    int is_vector = instruction->opcode->file == FILE_VECTOR, is_new = instruction->arch >= 100 && !is_vector;
+    struct operand index = is_vector ? operand_vector(instruction, REGISTER) : operand_uniform(instruction, REGISTER);
+    int64_t offset = is_new ? signed_field(instruction, 37, 17) : signed_field(instruction, 38, 16);
+    if (instruction->opcode->code == UNINDEXED)
+        index = operand_constant(0);
+    if ((!is_new && field(instruction, THROUGH_HANDLE, 1)) || (is_vector && field(instruction, MODE, 2)))
+        return operand_none();
+    if (index.kind != OPERAND_REGISTER) {
+        index.number = NO_REGISTER;
+        offset &= 0xffff;
+    }
+    return symbols_bank(reader, number, field(instruction, BANK, BANK_BITS), offset, index.number);
+}
+
+static void lower_constant(struct reader *reader, uint32_t number)
+{
+    const struct instruction *instruction = &reader->instruction[number];
+    struct step step = step_of(reader, number, STEP_MOVE);
+    struct operand operand = constant_of(reader, number);
+    if (step.result == NO_REGISTER)
+        return;
+    if (operand.kind == OPERAND_NONE) {
+        cannot(reader, number, CODE_WHY_INSTRUCTION, "constant memory that is not known");
+        return;
+    }
+    operand.scaled |= instruction->narrow;
+    step.narrow = 0;
+    add_source(&step, operand);
+    add_step(reader, &step);
+}
+
+int lower_memory(struct reader *reader, uint32_t number)
+{
+    switch (reader->instruction[number].opcode->operation) {
+    case OP_CONSTANT: lower_constant(reader, number); return 1;
+    case OP_LOAD: lower_load(reader, number); return 1;
+    case OP_STORE: lower_store(reader, number); return 1;
+    case OP_LOAD_WIDE:
+    case OP_STORE_WIDE: lower_wide(reader, number); return 1;
+    case OP_LOAD_MATRIX:
+    case OP_STORE_MATRIX: lower_matrix(reader, number); return 1;
+    case OP_ATOMIC:
+    case OP_ATOMIC_SWAP:
+    case OP_REDUCTION: lower_atomic(reader, number); return 1;
+    case OP_MULTICAST_LOAD: lower_multicast(reader, number); return 1;
+    default: return 0;
+    }
+}
