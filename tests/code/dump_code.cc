@@ -37,7 +37,8 @@ std::string predicate(uint16_t one)
         return "all,";
     if (!one)
         return "";
-    return one >= UNIFORM_PREDICATE ? "UP" + std::to_string(one - UNIFORM_PREDICATE) + "," : "P" + std::to_string(one - 1) + ",";
+    return one >= UNIFORM_PREDICATE ? "UP" + std::to_string(one - UNIFORM_PREDICATE) + ","
+                                    : "P" + std::to_string(one - 1) + ",";
 }
 
 void dump_section(const struct cubin &cubin, const struct opcodes &opcodes, uint32_t section)

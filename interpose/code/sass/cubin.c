@@ -119,7 +119,7 @@ uint32_t cubin_symbol_count(const struct cubin *cubin)
     return cubin->symbols && cubin_bytes(cubin, cubin->symbols, &size) ? (uint32_t)(size / sizeof(Elf64_Sym)) : 0;
 }
 
-int cubin_symbol(const struct cubin *cubin, uint32_t number, struct cubin_symbol *symbol)
+int cubin_symbol_at(const struct cubin *cubin, uint32_t number, struct cubin_symbol *symbol)
 {
     size_t size;
     Elf64_Sym raw;
@@ -199,13 +199,13 @@ static int see(void *data, uint32_t attribute, const uint8_t *bytes, uint32_t si
     return 0;
 }
 
-int cubin_kernel(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel)
+int cubin_find_kernel(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel)
 {
     uint32_t count = cubin_symbol_count(cubin);
     memset(kernel, 0, sizeof *kernel);
     for (uint32_t i = 1; i < count; i++) {
         struct cubin_symbol symbol;
-        if (!cubin_symbol(cubin, i, &symbol) || !symbol.is_kernel || strcmp(symbol.name, name) != 0)
+        if (!cubin_symbol_at(cubin, i, &symbol) || !symbol.is_kernel || strcmp(symbol.name, name) != 0)
             continue;
         kernel->section = symbol.section;
         kernel->at = symbol.value;

@@ -60,7 +60,7 @@ const uint8_t *cubin_bytes(const struct cubin *cubin, uint32_t number, size_t *s
 uint32_t cubin_find(const struct cubin *cubin, const char *prefix, const char *name);
 
 uint32_t cubin_symbol_count(const struct cubin *cubin);
-int cubin_symbol(const struct cubin *cubin, uint32_t number, struct cubin_symbol *symbol);
+int cubin_symbol_at(const struct cubin *cubin, uint32_t number, struct cubin_symbol *symbol);
 
 /* Calls `each` with every relocation of that section's bytes until it returns other than 0, which is returned. */
 int cubin_fixes(const struct cubin *cubin, uint32_t section, int (*each)(void *data, const struct cubin_fix *fix),
@@ -72,7 +72,7 @@ int cubin_attributes(const struct cubin *cubin, uint32_t section,
                      int (*each)(void *data, uint32_t attribute, const uint8_t *bytes, uint32_t size), void *data);
 
 /* 0: no kernel of that name is in the image. */
-int cubin_kernel(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
+int cubin_find_kernel(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
 
 enum cubin_attribute {
     ATTRIBUTE_BANK = 0x0a,      /* the parameters' bank: symbol (4), offset (2), size (2) */

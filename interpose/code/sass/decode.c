@@ -79,8 +79,8 @@ static void set_predicates(struct instruction *instruction)
         break;
     case SETS_ZERO_FILL: set_predicate(instruction, 0, FILLED); break;
     case SETS_OLD_ZERO_FILL:
-        if (arch < 80)
-            set_predicate(instruction, 0, FILLED);
+        if (arch < 80 && field(instruction, FILLED, 1))
+            set_predicate(instruction, 0, FIRST);
         break;
     default: break;
     }
@@ -121,6 +121,7 @@ static int has_result(const struct instruction *instruction)
     case OP_REMOTE_STORE:
     case OP_SURFACE_WRITE:
     case OP_SURFACE_ATOMIC: return 0;
+    case OP_ATOMIC_SWAP: return instruction->opcode->sets != SETS_SWAPPED || instruction->form != 2;
     default: return 1;
     }
 }

@@ -72,8 +72,10 @@ static void lower_mix(struct work *work, int a, int b, int c)
     int wanted[] = {a, b, c};
     work->step.kind = STEP_MIX;
     for (int i = 0; i < 3; i++) {
-        if (wanted[i] && list[i].kind != OPERAND_CONSTANT)
-            add_source(work, list[i]);
+        if (!wanted[i] || list[i].kind == OPERAND_CONSTANT)
+            continue;
+        list[i].words = 1; /* what is mixed has 32 bits, even where more comes out */
+        add_source(work, list[i]);
     }
     if (!work->step.sources)
         work->step.kind = STEP_FLOAT;

@@ -86,35 +86,35 @@ static int is_system(const char *name)
     return 0;
 }
 
-/* What it may change: registers that belong to whoever calls stay as they are, the stack pointer is given back. */
-static void forget(struct reader *reader, uint32_t number, uint32_t first, uint32_t count)
+static void change(struct reader *reader, uint32_t number, enum step_kind kind, uint32_t first, uint32_t count)
 {
-    struct step step = step_of(reader, number, STEP_FLOAT);
+    struct step step = step_of(reader, number, kind);
     step.result = (uint16_t)first;
     step.words = (uint8_t)count;
     step.sets[0] = ALL_PREDICATES;
+    if (kind == STEP_MOVE) {
+        step.source[step.sources++] = operand_other();
+        step.source[0].kind = OPERAND_HEAP;
+    }
     add_step(reader, &step);
 }
 
+/* By the rules for calls R0 to R15 and all uniform registers may change, but for the stack pointer, R1; R4 and R5 have what
+ * it returns. */
 static void call_outside(struct reader *reader, uint32_t number, const char *name)
 {
-    enum { STACK = 1, SCRATCH = 16, RESULT = 4 };
+    enum { RESULT = 4, BEHIND = 6, SCRATCH = 16, UNIFORMS = 128 };
     int is_heap = strcmp(name, "malloc") == 0;
     if (!is_heap && !is_system(name)) {
         cannot(reader, number, CODE_WHY_CALL, name);
         return;
     }
     reader->form->facts->flags |= is_heap ? CODE_HEAP : CODE_SYSTEM;
-    forget(reader, number, 0, STACK);
-    forget(reader, number, STACK + 1, SCRATCH - STACK - 1);
-    if (!is_heap)
-        return;
-    struct step step = step_of(reader, number, STEP_MOVE);
-    step.result = RESULT;
-    step.words = 2;
-    step.source[step.sources++] = operand_other();
-    step.source[0].kind = OPERAND_HEAP;
-    add_step(reader, &step);
+    change(reader, number, STEP_FORGET, 0, 1);
+    change(reader, number, STEP_FORGET, 2, RESULT - 2);
+    change(reader, number, is_heap ? STEP_MOVE : STEP_FLOAT, RESULT, 2);
+    change(reader, number, STEP_FORGET, BEHIND, SCRATCH - BEHIND);
+    change(reader, number, STEP_FORGET, UNIFORM, UNIFORMS);
 }
 
 static void call_symbol(struct reader *reader, uint32_t number, uint32_t symbol_number)
@@ -122,7 +122,7 @@ static void call_symbol(struct reader *reader, uint32_t number, uint32_t symbol_
     struct cubin_symbol symbol;
     struct step step = step_of(reader, number, STEP_CALL);
     uint32_t target = UINT32_MAX;
-    if (!cubin_symbol(&reader->cubin, symbol_number, &symbol))
+    if (!cubin_symbol_at(&reader->cubin, symbol_number, &symbol))
         symbol = (struct cubin_symbol){.name = ""};
     if (symbol.section)
         target = parts_find(reader, symbol.section, (int64_t)symbol.value);
@@ -148,8 +148,8 @@ static void lower_call(struct reader *reader, uint32_t number)
             call_symbol(reader, number, traced.symbol);
         else
             cannot(reader, number, CODE_WHY_CALL, NULL);
-    } else if (instruction->form == 4 && reader->fix[number].type)
-        call_symbol(reader, number, reader->fix[number].symbol);
+    } else if (instruction->form == 4 && parts_fix(reader, number)->type)
+        call_symbol(reader, number, parts_fix(reader, number)->symbol);
     else {
         step.target = instruction->opcode->code == 0x144 ? parts_destination(reader, number) : UINT32_MAX;
         if (instruction->form != 4 || step.target >= reader->instructions)

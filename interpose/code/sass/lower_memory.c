@@ -16,7 +16,8 @@ static enum place place_of(const struct instruction *instruction)
     case OP_STORE_MATRIX:
     case OP_STORE_WIDE: return PLACE_STORE;
     case OP_ATOMIC:
-    case OP_ATOMIC_SWAP: return PLACE_ATOMIC;
+    case OP_ATOMIC_SWAP:
+    case OP_MULTICAST_LOAD: return PLACE_ATOMIC;
     case OP_REDUCTION: return PLACE_REDUCTION;
     default: return PLACE_LOAD;
     }
@@ -62,7 +63,7 @@ static uint32_t is_pair(const struct instruction *instruction, enum place place)
 static uint32_t is_description(const struct instruction *instruction, enum place place)
 {
     int is_float = instruction->opcode->width == WIDTH_ATOMIC_FLOAT;
-    if (instruction->arch < 80)
+    if (instruction->arch < 80 || instruction->opcode->operation == OP_MULTICAST_LOAD)
         return 0;
     switch (place) {
     case PLACE_ATOMIC:
@@ -85,7 +86,8 @@ static void add_long_address(struct step *step, const struct instruction *instru
 {
     enum place place = place_of(instruction);
     uint32_t uniform = place == PLACE_LOAD ? DATA : SECOND;
-    int is_wide = instruction->opcode->operation == OP_LOAD_WIDE || instruction->opcode->operation == OP_STORE_WIDE;
+    int is_wide = instruction->opcode->operation == OP_LOAD_WIDE || instruction->opcode->operation == OP_STORE_WIDE ||
+                  instruction->opcode->operation == OP_MULTICAST_LOAD;
     if (!field(instruction, HAS_UNIFORM, 1))
         add_part(step, operand_vector(instruction, REGISTER), field(instruction, IS_LONG, 1) ? 2 : 1);
     else {
@@ -147,12 +149,20 @@ static void lower_load(struct reader *reader, uint32_t number)
         add_step(reader, &step);
 }
 
+/* ST without a uniform register has an offset of 32 bits in the usual place. */
+static uint32_t data_of(const struct instruction *instruction)
+{
+    enum { GENERIC_STORE = 0x185 };
+    return instruction->opcode->code == GENERIC_STORE && instruction->form == 1 ? SECOND : DATA;
+}
+
 static void lower_store(struct reader *reader, uint32_t number)
 {
+    const struct instruction *instruction = &reader->instruction[number];
     struct step step;
     if (!begin_access(reader, number, STEP_STORE, CODE_WRITE, &step))
         return;
-    add_source(&step, operand_vector(&reader->instruction[number], DATA));
+    add_source(&step, operand_vector(instruction, data_of(instruction)));
     add_step(reader, &step);
 }
 
@@ -226,7 +236,8 @@ static struct operand constant_of(struct reader *reader, uint32_t number)
     int64_t offset = is_new ? signed_field(instruction, 37, 17) : signed_field(instruction, 38, 16);
     if (instruction->opcode->code == UNINDEXED)
         index = operand_constant(0);
-    if ((!is_new && field(instruction, THROUGH_HANDLE, 1)) || (is_vector && field(instruction, MODE, 2)))
+    if ((instruction->opcode->code == UNINDEXED && field(instruction, THROUGH_HANDLE, 1)) ||
+        (is_vector && field(instruction, MODE, 2)))
         return operand_none();
     if (index.kind != OPERAND_REGISTER) {
         index.number = NO_REGISTER;

@@ -21,20 +21,16 @@ static void *room_for(struct reader *reader, size_t count, size_t size)
     return got;
 }
 
-/* Room for more instructions; the old lists stay in the arena. */
+/* Room for more instructions; the old list stays in the arena. */
 static int grow(struct reader *reader, uint32_t count)
 {
     uint32_t all = reader->instructions + count;
     struct instruction *instruction = room_for(reader, all, sizeof *instruction);
-    struct fix *fix = room_for(reader, all, sizeof *fix);
-    if (!instruction || !fix)
+    if (!instruction)
         return 0;
-    if (reader->instructions) {
+    if (reader->instructions)
         memcpy(instruction, reader->instruction, reader->instructions * sizeof *instruction);
-        memcpy(fix, reader->fix, reader->instructions * sizeof *fix);
-    }
     reader->instruction = instruction;
-    reader->fix = fix;
     return 1;
 }
 
@@ -57,13 +53,35 @@ struct fixing {
     const struct part *part;
 };
 
+/* Few instructions have one, most kernels none: they are kept in a list of their own. */
 static int add_fix(void *data, const struct cubin_fix *fix)
 {
     struct fixing *fixing = data;
+    struct reader *reader = fixing->reader;
     uint64_t number = fix->at / INSTRUCTION_BYTES;
-    if (number < fixing->part->count)
-        fixing->reader->fix[fixing->part->first + number] = (struct fix){fix->type, fix->symbol, fix->addend};
+    if (number >= fixing->part->count)
+        return 0;
+    if (reader->fixes == reader->fix_room) {
+        uint32_t room = reader->fix_room ? reader->fix_room * 2 : 64;
+        struct fix *more = room_for(reader, room, sizeof *more);
+        if (!more)
+            return 1;
+        if (reader->fixes)
+            memcpy(more, reader->fix, reader->fixes * sizeof *more);
+        reader->fix = more;
+        reader->fix_room = room;
+    }
+    number += fixing->part->first;
+    reader->instruction[number].fix = ++reader->fixes;
+    reader->fix[reader->fixes - 1] = (struct fix){fix->type, fix->symbol, fix->addend};
     return 0;
+}
+
+const struct fix *parts_fix(const struct reader *reader, uint32_t number)
+{
+    static const struct fix none;
+    uint32_t fix = reader->instruction[number].fix;
+    return fix ? &reader->fix[fix - 1] : &none;
 }
 
 /* 0: there is no such code, or an instruction that is not known. */
@@ -127,11 +145,11 @@ static int64_t distance_of(const struct instruction *instruction)
 
 uint32_t parts_destination(const struct reader *reader, uint32_t number)
 {
-    const struct fix *fix = &reader->fix[number];
+    const struct fix *fix = parts_fix(reader, number);
     struct cubin_symbol symbol;
     if (!fix->type)
         return parts_target(reader, number, distance_of(&reader->instruction[number]));
-    if (!cubin_symbol(&reader->cubin, fix->symbol, &symbol) || !symbol.section)
+    if (!cubin_symbol_at(&reader->cubin, fix->symbol, &symbol) || !symbol.section)
         return UINT32_MAX;
     return parts_find(reader, symbol.section, (int64_t)symbol.value + fix->addend);
 }
@@ -190,9 +208,9 @@ static int add_others(struct reader *reader)
     for (uint32_t i = 0; i < reader->instructions; i++) {
         uint32_t operation = reader->instruction[i].opcode->operation;
         struct cubin_symbol symbol;
-        if ((operation != OP_CALL && operation != OP_BRANCH) || !reader->fix[i].type)
+        if ((operation != OP_CALL && operation != OP_BRANCH) || !reader->instruction[i].fix)
             continue;
-        if (!cubin_symbol(&reader->cubin, reader->fix[i].symbol, &symbol) || !symbol.section)
+        if (!cubin_symbol_at(&reader->cubin, parts_fix(reader, i)->symbol, &symbol) || !symbol.section)
             continue;
         int is_there = 0;
         for (uint32_t j = 0; j < reader->parts; j++)

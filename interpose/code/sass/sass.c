@@ -97,6 +97,15 @@ static void end_part(struct reader *reader, const struct part *part)
     add_step(reader, &step);
 }
 
+/* Most instructions are one step: so many at once, and no copying. */
+static void reserve(struct reader *reader)
+{
+    struct form *form = reader->form;
+    uint32_t room = reader->instructions + reader->instructions / 8 + 2 * reader->parts + 64;
+    form->step = arena_get(form->arena, room * sizeof *form->step);
+    form->room = form->step ? room : 0;
+}
+
 static void lower_all(struct reader *reader)
 {
     uint32_t entry = parts_find(reader, reader->kernel.section, (int64_t)reader->kernel.at);
@@ -104,6 +113,7 @@ static void lower_all(struct reader *reader)
         form_unknown(reader->form, CODE_WHY_NO_KERNEL, 0, "code");
         return;
     }
+    reserve(reader);
     if (entry) {
         struct step step = {.kind = STEP_BRANCH, .result = NO_REGISTER, .target = entry};
         add_step(reader, &step);
@@ -123,7 +133,7 @@ static void lower_all(struct reader *reader)
 static void read_kernel(struct reader *reader, const char *kernel)
 {
     struct form *form = reader->form;
-    if (!cubin_kernel(&reader->cubin, kernel, &reader->kernel)) {
+    if (!cubin_find_kernel(&reader->cubin, kernel, &reader->kernel)) {
         form_unknown(form, CODE_WHY_NO_KERNEL, 0, NULL);
         return;
     }
@@ -176,7 +186,7 @@ int sass_kernels(const struct code_image *image, int (*each)(void *data, const c
     uint32_t count = cubin_symbol_count(&cubin);
     for (uint32_t i = 1; i < count && !stop; i++) {
         struct cubin_symbol symbol;
-        if (cubin_symbol(&cubin, i, &symbol) && symbol.is_kernel && *symbol.name)
+        if (cubin_symbol_at(&cubin, i, &symbol) && symbol.is_kernel && *symbol.name)
             stop = each(data, symbol.name);
     }
     return stop;

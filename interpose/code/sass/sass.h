@@ -135,16 +135,17 @@ struct run {
 };
 struct instruction {
     uint64_t low, high;
-    uint32_t at; /* bytes from where its section begins */
+    const struct opcode *opcode;
+    uint32_t at;  /* bytes from where its section begins */
+    uint32_t fix; /* which one the linker puts into it, from 1; 0 none */
     uint16_t part, arch;
     uint8_t form;
     uint8_t words; /* of what is loaded, stored or computed */
     uint8_t narrow;
-    uint8_t guard_negated, never; /* the guard never holds */
+    uint8_t never : 1, guard_negated : 1; /* never: the guard never holds */
     uint16_t guard;
     uint16_t sets[STEP_PREDICATES];
     struct run result[2]; /* registers that it changes; count 0 none */
-    const struct opcode *opcode;
 };
 
 enum { INSTRUCTION_BYTES = 16, VECTOR_ZERO = 255, UNIFORM = 256, UNIFORM_PREDICATE = 8, REGISTERS = 512 };
@@ -192,8 +193,9 @@ struct reader {
     uint8_t *begins;    /* of each instruction: something jumps there */
     uint32_t *function; /* of each instruction */
     uint8_t *sync_at;   /* of each instruction: a barrier leads there */
-    struct fix *fix;    /* of each instruction */
-    struct part *part;  /* sections of code that belong to it */
+    struct fix *fix;
+    uint32_t fixes, fix_room;
+    struct part *part; /* sections of code that belong to it */
     uint32_t parts;
     struct bank_fix *bank_fix;
     uint32_t bank_fixes;
@@ -211,6 +213,8 @@ uint32_t parts_target(const struct reader *reader, uint32_t number, int64_t dist
 /* Of a jump or a call: its place in its own section or, where the linker says so, in another. UINT32_MAX: it is not known.
  */
 uint32_t parts_destination(const struct reader *reader, uint32_t number);
+/* What the linker puts into that instruction; type 0: nothing. */
+const struct fix *parts_fix(const struct reader *reader, uint32_t number);
 /* Calls `each` with the targets of the indexed jump there. 0: the image does not tell any. */
 uint32_t parts_targets(const struct reader *reader, uint32_t number, void (*each)(void *data, uint32_t target), void *data);
 

@@ -26,7 +26,7 @@ static struct operand address_of(struct reader *reader, const struct cubin_symbo
 static struct operand of_symbol(struct reader *reader, uint32_t number)
 {
     struct cubin_symbol symbol;
-    if (!cubin_symbol(&reader->cubin, number, &symbol))
+    if (!cubin_symbol_at(&reader->cubin, number, &symbol))
         return operand_none();
     const char *section = cubin_section_name(&reader->cubin, symbol.section);
     if (symbol.type == STT_FUNC || begins_with(section, ".text.") || begins_with(section, ".nv.shared") ||
@@ -40,7 +40,7 @@ static struct operand of_symbol(struct reader *reader, uint32_t number)
 
 int symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand)
 {
-    const struct fix *fix = &reader->fix[number];
+    const struct fix *fix = parts_fix(reader, number);
     if (!fix->type)
         return 0;
     *operand = fix->type == ADDRESS_LOW || fix->type == ADDRESS_HIGH ? of_symbol(reader, fix->symbol) : operand_none();
@@ -115,7 +115,7 @@ static struct operand of_variable(struct reader *reader, int64_t offset, uint16_
     operand.number = index;
     operand.value = offset;
     for (uint32_t i = 1; i < count && reader->bank_3; i++) {
-        if (!cubin_symbol(&reader->cubin, i, &symbol) || symbol.section != reader->bank_3 || symbol.type != STT_OBJECT)
+        if (!cubin_symbol_at(&reader->cubin, i, &symbol) || symbol.section != reader->bank_3 || symbol.type != STT_OBJECT)
             continue;
         if ((uint64_t)offset < symbol.value || (uint64_t)offset - symbol.value >= symbol.size)
             continue;

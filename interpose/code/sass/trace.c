@@ -58,7 +58,7 @@ static struct operand immediate_or(const struct reader *reader, uint32_t number,
     const struct instruction *instruction = &reader->instruction[number];
     if (!is_immediate)
         return operand;
-    return reader->fix[number].type ? operand_none() : operand_constant(field(instruction, 32, 32));
+    return parts_fix(reader, number)->type ? operand_none() : operand_constant(field(instruction, 32, 32));
 }
 
 /* A load from bank 4 gives a symbol. */

@@ -132,7 +132,7 @@ static int of_registers(const struct instruction *instruction)
     case WIDTH_1: return 1;
     case WIDTH_2: return 2;
     case WIDTH_4: return 4;
-    case WIDTH_SPECIAL: return field(instruction, 80, 1) ? 1 : 2;
+    case WIDTH_SPECIAL: return field(instruction, 80, 1) ? 2 : 1;
     case WIDTH_MOVE: return instruction->form != 4 && instruction->arch >= 100 && field(instruction, 80, 1) ? 2 : 1;
     case WIDTH_SUM: return field(instruction, 73, 1) ? 2 : 1;
     case WIDTH_LARGER: return instruction->arch >= 120 && field(instruction, 74, 1) ? 2 : 1;
