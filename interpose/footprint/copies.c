@@ -371,6 +371,8 @@ void fp_copied_slow(struct call *C)
     unsigned count = sides_touched(touched, sides);
     if (is_captured(C))
         return;
+    if (touched->opaque) /* to memory that nobody knows: a variable's, whose address was not asked for */
+        tables_unknown_work();
     if (C->op == PTDS_OP_COPY && (count == 1 || count == 2) && sides[0]->writes && !touched->opaque &&
         (count == 1 || !sides[1]->writes) && !is_put_off(C)) {
         copied(C, sides[0], count == 2 ? sides[1] : NULL);

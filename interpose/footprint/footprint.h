@@ -114,7 +114,7 @@ void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned el
 void fp_copied_slow(struct call *C);
 static inline void fp_copied(struct call *C)
 {
-    if (C->touched.count && C->result == CUDA_SUCCESS)
+    if ((C->touched.count || C->touched.opaque) && C->result == CUDA_SUCCESS)
         fp_copied_slow(C);
 }
 void fp_event(struct call *C, enum ptds_op op, CUevent event);

@@ -304,14 +304,44 @@ static int is_there(struct call *C, const struct module *of, uint64_t base)
     return found && (of ? found == of->memory : found->kind == PTDS_MEMORY_GLOBAL);
 }
 
+/* Of a program that did not ask for its size. */
+static size_t ask_size(const struct call *C, const void *module, const char *name)
+{
+    CUdeviceptr base;
+    CUdeviceptr_v1 base_v1;
+    unsigned bytes_v1 = 0;
+    size_t bytes = 0;
+    switch (C->api) {
+    case API_cuModuleGetGlobal:
+        (void)ASK(REAL(cuModuleGetGlobal)(&base_v1, &bytes_v1, (CUmodule)(uintptr_t)module, name));
+        return bytes_v1;
+    case API_cuModuleGetGlobal_v2:
+        (void)ASK(REAL(cuModuleGetGlobal_v2)(&base, &bytes, (CUmodule)(uintptr_t)module, name));
+        break;
+    case API_cuLibraryGetGlobal:
+        (void)ASK(REAL(cuLibraryGetGlobal)(&base, &bytes, (CUlibrary)(uintptr_t)module, name));
+        break;
+    case API_cuLibraryGetManaged:
+        (void)ASK(REAL(cuLibraryGetManaged)(&base, &bytes, (CUlibrary)(uintptr_t)module, name));
+        break;
+    default: break;
+    }
+    return bytes;
+}
+
 void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
-                         const void *module)
+                         const void *module, const char *name)
 {
     uint64_t base = 0, size = 0;
-    if (!learns(C, pointer) || !bytes)
+    if (!learns(C, pointer))
         return;
     memcpy(&base, pointer, pointer_size);
-    memcpy(&size, bytes, bytes_size);
+    if (bytes)
+        memcpy(&size, bytes, bytes_size);
+    else
+        size = ask_size(C, module, name);
+    if (!size)
+        return;
     struct module *of = known((uint64_t)module);
     if (is_there(C, of, base))
         return;

@@ -31,7 +31,7 @@ void modules_gave_module(struct call *C, const void *module, const void *library
 void modules_gave_kernels_function(struct call *C, const void *function, const void *kernel);
 void modules_gave_texture(struct call *C, const void *module);
 void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
-                         const void *module);
+                         const void *module, const char *name);
 
 /* Whether the host may store into a module's variables without a call: some are managed, or nobody could be asked so far.
  */

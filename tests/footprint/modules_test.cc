@@ -93,7 +93,7 @@ protected:
     }
     struct memory *variable(uint64_t base, uint64_t bytes, uintptr_t handle)
     {
-        modules_gave_global(&call, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle));
+        modules_gave_global(&call, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle), "name");
         return memories_find(nullptr, base).memory;
     }
     static uint64_t owner(CUfunction function)
@@ -365,7 +365,7 @@ TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
     const uintptr_t handle = 8;
     modules_loaded(&others, &handle, kVariable);
     uint64_t base = 0x10800, bytes = 8;
-    modules_gave_global(&others, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle));
+    modules_gave_global(&others, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle), "name");
     modules_unloaded(&call);
     gives(kFunction, 8);
     ASSERT_NE(nullptr, memories_find(nullptr, 0x10800).memory);

@@ -246,6 +246,19 @@ TEST_F(Touched, PointersInVariables)
     EXPECT_EQ(launch(follow_fixed), "!POINTERS");
 }
 
+/* Whoever asks for a variable's address may not want to know its size. */
+TEST_F(Touched, PointersInVariablesWithoutASize)
+{
+    CUdeviceptr a = device("a"), variable;
+    CUfunction follow = kernel(module_of("k", "", ".visible .const .align 8 .u64 fixed;\n",
+                                         "ld.const.u64 %rd1, [fixed];\nld.global.u32 %r1, [%rd1];\n"),
+                               "k");
+    CU(cuModuleGetGlobal(&variable, nullptr, modules.back(), "fixed"));
+    name("module", variable);
+    CU(cuMemcpyHtoD(variable, &a, 8));
+    EXPECT_EQ(launch(follow), "r module r a");
+}
+
 /* The host stores pointers there itself, and may do so after the launch. */
 TEST_F(Touched, PointersInHostMemory)
 {

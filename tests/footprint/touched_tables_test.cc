@@ -2,6 +2,8 @@
  *
  * When it is known which pointers lie in memory, and when no longer: each way in which bytes come there.
  */
+#include <dlfcn.h>
+
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -220,6 +222,15 @@ TEST_F(Tables, AfterWorkThatNobodySeesThrough)
 {
     EXPECT_EQ(after([&] { return cuLaunchHostFunc(stream, no_work, nullptr); }), known);
     EXPECT_EQ(after([&] { return launch(stores, CUdeviceptr{1} << 40), CUDA_SUCCESS; }), hides);
+    EXPECT_EQ(after([&] { /* memory that nobody has seen being made */
+                          const auto unseen = reinterpret_cast<decltype(&cuMemAlloc)>(
+                              dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "cuMemAlloc_v2"));
+                          CUdeviceptr unknown;
+                          EXPECT_EQ(unseen(&unknown, 4096), CUDA_SUCCESS);
+                          EXPECT_EQ(cuMemcpyHtoD(unknown, &b, 8), CUDA_SUCCESS);
+                          return cuMemFree(unknown);
+              }),
+              hides);
     EXPECT_EQ(after([&] {
                   cuGraphLaunch(reinterpret_cast<CUgraphExec>(8), nullptr);
                   return CUDA_SUCCESS;
