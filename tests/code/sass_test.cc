@@ -163,6 +163,19 @@ TEST(Sass, KernelsStepByStep)
     EXPECT_EQ(older, read_kernel(images().at(80), "vectors").steps);
 }
 
+// IMAD.WIDE R4, R2, R3, c[0x0][0x168] of `vectors`: what lies at bit 64 has its sign at bit 75, the other one at bit 63.
+TEST(Sass, SignsOfOperands)
+{
+    std::string bytes = images().at(80);
+    size_t at = bytes.find(std::string("\x25\x76\x04\x02\x00\x5a\x00\x00", 8));
+    ASSERT_NE(std::string::npos, at);
+    bytes[at + 7] = '\x80';
+    EXPECT_EQ(1, count(read_kernel(bytes, "vectors").steps, "product r4:2 wide = r2 + r3 + ~param[8]"));
+    bytes[at + 7] = '\0';
+    bytes[at + 9] = (char)(bytes[at + 9] | 0x08);
+    EXPECT_EQ(1, count(read_kernel(bytes, "vectors").steps, "product r4:2 wide = r2 + ~r3 + param[8]"));
+}
+
 TEST(Sass, GuardsAndPredicates)
 {
     for (const auto &[arch, bytes] : images()) {
