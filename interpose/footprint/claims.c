@@ -22,7 +22,13 @@ static void add(struct claim *claim, uint64_t begin, uint64_t end, uint32_t writ
         claim->range[claim->count++] = (struct driver_range){begin, end, writes};
 }
 
-/* Every range that it is mapped at, and where it began. */
+/* Its own range is all that there is of it. */
+static int has_one_range(const struct memory *memory)
+{
+    return memory->kind == PTDS_MEMORY_DEVICE || memory->kind == PTDS_MEMORY_POOL || memory->kind == PTDS_MEMORY_ARRAY;
+}
+
+/* Where it began, and every other range that it is mapped at. */
 static void add_memory(struct claim *claim, const struct access *access)
 {
     const struct memory *memory = access->memory;
@@ -30,6 +36,8 @@ static void add_memory(struct claim *claim, const struct access *access)
         add(claim, 0, 0, access->writes);
     if (memory->base)
         add(claim, memory->base, memory->base + (memory->bytes ? memory->bytes : 1), access->writes);
+    if (has_one_range(memory))
+        return;
     struct place place = memories_last_of(memory, UINT64_MAX);
     for (; place.memory && !claim->everything; place = memories_last_of(memory, place.begin - 1))
         add(claim, place.begin, place.end, access->writes);
