@@ -251,6 +251,13 @@ TEST_F(Touched, PointersInVariables)
     EXPECT_EQ(launch(also, table), "r table w more");
     CU(cuMemcpyHtoD(table, &variable, 8));
     EXPECT_EQ(launch(also, table), "!POINTERS");
+    CU(cuModuleLoadData(&more, module_of("also", "w", defines, fixed).c_str()));
+    modules.push_back(more);
+    CU(cuModuleGetFunction(&also, more, "also"));
+    CU(cuModuleGetGlobal(&variable, &bytes, more, "fixed"));
+    name("given", variable);
+    EXPECT_EQ(launch(also, a), "w a r given");
+    EXPECT_EQ(launch(also, variable), "!POINTERS");
     CU(cuModuleLoadData(&module, text.c_str()));
     modules.push_back(module);
     CU(cuModuleGetFunction(&follow_fixed, module, "follow_fixed"));
