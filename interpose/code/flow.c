@@ -210,6 +210,48 @@ static int join_state(struct solver *solver, value_id *into, const value_id *sta
     return changed;
 }
 
+static value_id value_in(const struct solver *solver, const value_id *state, uint32_t number)
+{
+    uint32_t slot = solver->slot[number];
+    return slot == NO_SLOT ? solver->alone[number] : state[slot];
+}
+
+static const struct guarded *find_guarded(const struct guarded *all, uint32_t count, const struct guarded *like)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i].guard == like->guard && all[i].number == like->number)
+            return &all[i];
+    }
+    return NULL;
+}
+
+/* Where one way knows nothing of a register under a guard, it has there what it has without. 1: something has become more.
+ */
+static int join_guards(struct solver *solver, struct block *block, const value_id *state)
+{
+    int changed = 0;
+    for (uint32_t i = 0; i < block->guards; i++) {
+        struct guarded *old = &block->guarded[i];
+        const struct guarded *one = find_guarded(solver->guarded, solver->guards, old);
+        value_id both = values_join(solver->values, old->value, one ? one->value : value_in(solver, state, old->number));
+        changed |= both != old->value;
+        old->value = both;
+    }
+    return changed;
+}
+
+static void keep_guards(struct solver *solver, struct block *block)
+{
+    block->guards = 0;
+    if (!solver->guards)
+        return;
+    block->guarded = arena_get(solver->arena, solver->guards * sizeof *block->guarded);
+    if (!block->guarded)
+        return;
+    memcpy(block->guarded, solver->guarded, solver->guards * sizeof *block->guarded);
+    block->guards = solver->guards;
+}
+
 void flow_to(struct solver *solver, uint32_t step, const value_id *state)
 {
     if (step >= solver->form->steps) {
@@ -217,12 +259,28 @@ void flow_to(struct solver *solver, uint32_t step, const value_id *state)
         return;
     }
     struct block *block = &solver->block[solver->block_at[step]];
-    if (block->in && !join_state(solver, block->in, state))
-        return;
-    if (!block->in)
+    int changed = !block->in;
+    if (block->in) {
+        changed |= join_guards(solver, block, state);
+        changed |= join_state(solver, block->in, state);
+    } else {
         block->in = new_state(solver, state);
-    if (block->in)
+        keep_guards(solver, block);
+    }
+    if (changed && block->in)
         enqueue(solver, (uint32_t)(block - solver->block));
+}
+
+/* On a way that is taken where the guard holds, registers have what they have under it. */
+void flow_under(struct solver *solver, uint32_t step, uint32_t guard)
+{
+    memcpy(solver->back, solver->now, solver->slots * sizeof *solver->back);
+    for (uint32_t i = 0; guard && i < solver->guards; i++) {
+        uint32_t slot = solver->slot[solver->guarded[i].number];
+        if (solver->guarded[i].guard == guard && slot != NO_SLOT)
+            solver->back[slot] = solver->guarded[i].value;
+    }
+    flow_to(solver, step, solver->back);
 }
 
 /* What the caller has behind the call: its own registers, but for those that the function may have changed. The stack's
@@ -230,6 +288,7 @@ void flow_to(struct solver *solver, uint32_t step, const value_id *state)
 static void come_back(struct solver *solver, const struct call *call, const struct function *function)
 {
     value_id *state = solver->back;
+    registers_no_guards(solver);
     for (uint32_t i = 0; i < solver->slots; i++) {
         int is_changed = function->writes[i / 64] >> i % 64 & 1;
         state[i] = is_changed ? function->out[i] : call->before[i];
@@ -249,6 +308,7 @@ void flow_call(struct solver *solver, uint32_t step)
         call->before = new_state(solver, solver->now);
     else
         join_state(solver, call->before, solver->now);
+    registers_no_guards(solver);
     flow_to(solver, at->target, solver->now);
     if (call->before && function->out)
         come_back(solver, call, function);

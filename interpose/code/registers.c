@@ -100,6 +100,13 @@ void registers_no_guards(struct solver *solver)
     solver->guards = 0;
 }
 
+void registers_take_guards(struct solver *solver, const struct block *block)
+{
+    solver->guards = block->guards;
+    if (block->guards)
+        memcpy(solver->guarded, block->guarded, block->guards * sizeof *block->guarded);
+}
+
 static struct stack_place *stack_place(const struct solver *solver, int32_t at)
 {
     uint32_t i = (uint32_t)at * 0x9e3779b1u >> 20;

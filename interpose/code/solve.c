@@ -8,26 +8,36 @@
 
 enum { STEPS_EACH = 24, STEPS_LEAST = 100000 };
 
+/* What holds where a step is done; 0: anything may, also where it holds that it is not done. */
+static uint32_t guard_of(const struct step *step)
+{
+    return step->guard && !step->maybe ? (uint32_t)step->guard << 1 | (step->guard_negated != 0) : 0;
+}
+
 static void go_on(struct solver *solver, const struct block *block)
 {
     uint32_t last = block->end - 1;
     const struct step *step = &solver->form->step[last];
     int is_sure = !step->guard && !step->maybe;
+    uint32_t guard = guard_of(step), otherwise = guard ? guard ^ 1 : 0;
     switch (step->kind) {
-    case STEP_BRANCH: flow_to(solver, step->target, solver->now); break;
+    case STEP_BRANCH: flow_under(solver, step->target, guard); break;
     case STEP_SWITCH:
         for (uint32_t i = 0; i < step->targets && step->target + i < solver->form->target_count; i++)
-            flow_to(solver, solver->form->target[step->target + i], solver->now);
+            flow_under(solver, solver->form->target[step->target + i], guard);
         break;
     case STEP_CALL: flow_call(solver, last); break;
     case STEP_RETURN: flow_return(solver, last); break;
     case STEP_EXIT: break;
-    default: is_sure = 0; break;
+    default:
+        is_sure = 0;
+        otherwise = 0;
+        break;
     }
     if (is_sure)
         return;
     if (block->end < solver->form->steps && solver->form->step[block->end].function == step->function)
-        flow_to(solver, block->end, solver->now);
+        flow_under(solver, block->end, otherwise);
     else
         form_unknown(solver->form, CODE_WHY_BRANCH, step->at, "behind the code's end");
 }
@@ -36,7 +46,7 @@ static void go_through(struct solver *solver, const struct block *block)
 {
     for (uint32_t i = 0; i < solver->slots; i++)
         solver->now[i] = block->in[i];
-    registers_no_guards(solver);
+    registers_take_guards(solver, block);
     for (uint32_t i = block->begin; i < block->end; i++)
         steps_do(solver, i);
     solver->guard = 0;

@@ -9,10 +9,20 @@
 #include "interpose/code/form.h"
 #include "interpose/code/values.h"
 
+/* A register as it is while a guard holds. */
+enum { GUARDED = 192 };
+struct guarded {
+    uint32_t guard; /* predicate << 1 | negated */
+    uint32_t number;
+    value_id value;
+};
+
 /* Steps that are always done one after the other. */
 struct block {
     uint32_t begin, end;
     value_id *in; /* of each slot, when its first step begins; NULL: no path has come here */
+    struct guarded *guarded;
+    uint32_t guards; /* how many of them */
 };
 
 struct function {
@@ -25,14 +35,6 @@ struct function {
 struct call {
     uint32_t step, next; /* the next one of the same function */
     value_id *before;    /* of each slot; NULL: no path has come here */
-};
-
-/* A register as it is while a guard holds. */
-enum { GUARDED = 192 };
-struct guarded {
-    uint32_t guard; /* predicate << 1 | negated */
-    uint32_t number;
-    value_id value;
 };
 
 /* What lies in local memory at a distance from where the stack began. */
@@ -80,6 +82,8 @@ enum { NO_SLOT = UINT32_MAX, NO_BLOCK = UINT32_MAX };
 int flow_begin(struct solver *solver);
 /* Puts the state before a block together with what it had. */
 void flow_to(struct solver *solver, uint32_t step, const value_id *state);
+/* The same on a way that is taken where that guard holds; 0: any. */
+void flow_under(struct solver *solver, uint32_t step, uint32_t guard);
 void flow_call(struct solver *solver, uint32_t step);
 void flow_return(struct solver *solver, uint32_t step);
 /* The next block to go through; NULL: none. */
@@ -93,6 +97,7 @@ void registers_set(struct solver *solver, uint32_t number, value_id value);
 /* A predicate changes: what was known under it is no more. */
 void registers_predicate(struct solver *solver, uint32_t predicate);
 void registers_no_guards(struct solver *solver);
+void registers_take_guards(struct solver *solver, const struct block *block);
 value_id registers_stack(struct solver *solver, int32_t at);
 value_id registers_stack_all(struct solver *solver);
 /* word: as below. */

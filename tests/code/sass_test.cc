@@ -163,6 +163,19 @@ TEST(Sass, KernelsStepByStep)
     EXPECT_EQ(older, read_kernel(images().at(80), "vectors").steps);
 }
 
+// IMAD.WIDE R4, R2, R3, c[0x0][0x168] of `vectors`: what lies at bit 64 has its sign at bit 75, the other one at bit 63.
+TEST(Sass, SignsOfOperands)
+{
+    std::string bytes = images().at(80);
+    size_t at = bytes.find(std::string("\x25\x76\x04\x02\x00\x5a\x00\x00", 8));
+    ASSERT_NE(std::string::npos, at);
+    bytes[at + 7] = '\x80';
+    EXPECT_EQ(1, count(read_kernel(bytes, "vectors").steps, "product r4:2 wide = r2 + r3 + ~param[8]"));
+    bytes[at + 7] = '\0';
+    bytes[at + 9] = (char)(bytes[at + 9] | 0x08);
+    EXPECT_EQ(1, count(read_kernel(bytes, "vectors").steps, "product r4:2 wide = r2 + ~r3 + param[8]"));
+}
+
 TEST(Sass, GuardsAndPredicates)
 {
     for (const auto &[arch, bytes] : images()) {
@@ -325,6 +338,9 @@ TEST(Sass, SingleInstructions)
     EXPECT_EQ("ATOMS sets p1", decoded(100, 0x000000040200758d, 0x000fe20001800005));
     EXPECT_EQ("TEX r5:1", decoded(90, 0x4000040304057f60, 0x000fe200099e01ff));
     EXPECT_EQ("R2UR r267:1", decoded(90, 0x00000000050b72ca, 0x000fe200000e0000));
+    EXPECT_EQ("LDG r4:4 r8:4", decoded(100, 0xfe0001040404797e, 0x002ee20008121908));
+    EXPECT_EQ("not known", decoded(100, 0xbe0001040404797e, 0x002ee20008121908)); // not all of it
+    EXPECT_EQ("not known", decoded(90, 0xfe0001040404797e, 0x002ee20008121908));
     EXPECT_EQ("R2P sets all", decoded(90, 0x0000000f70007804, 0x000fe20000000000));
     EXPECT_EQ("UIADD3 r268:1 sets p8", decoded(75, 0x000000010c0c7890, 0x000fe2000ff1e13f));
     EXPECT_EQ("IADD3", decoded(90, 0x0000000e11ff7210, 0x000fe20007ffe0ff)); // to the zero register

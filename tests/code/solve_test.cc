@@ -521,6 +521,93 @@ TEST(Solve, AGuardThatChanges)
     EXPECT_EQ("direct 8:w 0:w", k.Facts());
 }
 
+TEST(Solve, GuardsHoldFromBlockToBlock)
+{
+    Kernel k;
+    k.Load(4, {P(8)}); // what the registers were left with
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Branch(4, true);
+    k.Load(8, {P(8)}, 1);
+    k.Load(10, {R(4)}, 1).guard = 1;
+    EXPECT_EQ("direct 8:r 0:r", k.Facts());
+}
+
+TEST(Solve, AGuardThatOneWayDoesNotKnow)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Branch(3, true);
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Load(10, {R(4)}, 1).guard = 1;
+    EXPECT_EQ("direct 16:r 0:r", k.Facts());
+}
+
+TEST(Solve, AGuardThatChangesOnOneWay)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Branch(4, true);
+    k.Add(STEP_NONE, 0, -1, {}).sets[0] = 1;
+    k.Load(10, {R(4)}, 1).guard = 1;
+    EXPECT_EQ("direct 16:r 0:r", k.Facts());
+}
+
+TEST(Solve, ABranchUnderAGuard)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Branch(5).guard = 1;
+    k.Load(10, {R(4)}, 1);
+    k.Add(STEP_EXIT, 0, -1, {});
+    k.Store({R(4)});
+    EXPECT_EQ("direct 16:r 0:w", k.Facts());
+}
+
+TEST(Solve, BehindAnExitUnderAGuard)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Add(STEP_EXIT, 0, -1, {}).guard = 1;
+    k.Store({R(4)});
+    EXPECT_EQ("direct 16:w", k.Facts());
+}
+
+TEST(Solve, GuardsDoNotReachIntoCalls)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    uint32_t call = k.Here();
+    k.Add(STEP_CALL, 0, -1, {});
+    k.Store({R(4)}).guard = 1;
+    k.Add(STEP_EXIT, 0, -1, {});
+    k.Function(1);
+    k.Form().step[call].target = k.Here();
+    k.Load(10, {R(4)}, 1).guard = 1;
+    k.Add(STEP_RETURN, 0, -1, {});
+    std::string facts = k.Facts();
+    EXPECT_TRUE(facts == "direct 0:rw 16:rw" || facts == "direct 16:rw 0:rw") << facts;
+}
+
+TEST(Solve, NumbersAddedUpInALoopEnd)
+{
+    Kernel k;
+    for (uint16_t i = 0; i < 40; i++)
+        k.Load(static_cast<int>(20 + i), {P(0), N(4 * i)}, 1);
+    uint32_t loop = k.Here();
+    for (uint16_t i = 0; i < 40; i++)
+        k.Add(STEP_SUM, 1, 8, {R(8), R(static_cast<uint16_t>(20 + i))});
+    k.Access(STEP_STORE, SPACE_SHARED, 1, -1, {OneWord(N(0))}, {R(8)});
+    k.Access(STEP_LOAD, SPACE_SHARED, 1, 9, {OneWord(N(0))});
+    k.Add(STEP_SUM, 1, 8, {R(8), R(9)});
+    k.Branch(loop, true);
+    k.Store({P(8)});
+    EXPECT_EQ("direct 0:r 8:w", k.Facts());
+}
+
 TEST(Solve, CalledFromTwoPlaces)
 {
     Kernel k;

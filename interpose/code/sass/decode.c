@@ -60,6 +60,10 @@ static void set_predicates(struct instruction *instruction)
         set_predicate(instruction, 0, FIRST);
         set_predicate(instruction, 1, SECOND);
         break;
+    case SETS_COMPARED:
+        if (arch >= 120)
+            break;
+        /* fall through */
     case SETS_TWO:
         set_predicate(instruction, 0, FIRST);
         set_predicate(instruction, 1, SECOND);
@@ -101,11 +105,12 @@ static void set_run(struct instruction *instruction, uint32_t place, uint32_t fi
     run->count = (uint16_t)count;
 }
 
-/* A texture's numbers go to two places, two to each; halves are packed. */
+/* A texture's numbers go to two places, two to each; halves are packed. The second is the zero register where two are
+ * all. */
 static void set_texture(struct instruction *instruction, uint32_t count)
 {
     int packed = instruction->opcode->operation == OP_TEXTURE_READ && field(instruction, 79, 2) != 0;
-    uint32_t first = count > 2 ? 2 : count, second = count - first;
+    uint32_t first = count > 2 ? 2 : count, second = count > 3 ? 2 : 1;
     set_run(instruction, 0, 16, packed ? (first + 1) / 2 : first);
     set_run(instruction, 1, 64, packed ? (second + 1) / 2 : second);
 }
@@ -126,6 +131,20 @@ static int has_result(const struct instruction *instruction)
     }
 }
 
+/* On sm_100 to sm_110 a bit makes another operation of some. */
+static int is_another(const struct instruction *instruction)
+{
+    enum { ANOTHER = 76 };
+    switch (instruction->opcode->operation) {
+    case OP_SUM_3:
+    case OP_PRODUCT:
+    case OP_PRODUCT_WIDE:
+        return instruction->arch >= 100 && instruction->arch < 120 && instruction->opcode->file == FILE_VECTOR &&
+               field(instruction, ANOTHER, 1);
+    default: return 0;
+    }
+}
+
 int decode(const struct opcodes *opcodes, const uint8_t *code, uint32_t arch, struct instruction *instruction)
 {
     memcpy(&instruction->low, code, 8);
@@ -133,7 +152,7 @@ int decode(const struct opcodes *opcodes, const uint8_t *code, uint32_t arch, st
     instruction->arch = (uint16_t)arch;
     instruction->opcode = opcode_find(opcodes, (uint32_t)instruction->low & (CODES - 1));
     instruction->form = (uint8_t)field(instruction, 9, 3);
-    if (!instruction->opcode)
+    if (!instruction->opcode || is_another(instruction))
         return 0;
     set_guard(instruction);
     set_predicates(instruction);

@@ -86,8 +86,7 @@ static void add_long_address(struct step *step, const struct instruction *instru
 {
     enum place place = place_of(instruction);
     uint32_t uniform = place == PLACE_LOAD ? DATA : SECOND;
-    int is_wide = instruction->opcode->operation == OP_LOAD_WIDE || instruction->opcode->operation == OP_STORE_WIDE ||
-                  instruction->opcode->operation == OP_MULTICAST_LOAD;
+    int is_wide = instruction->opcode->operation == OP_MULTICAST_LOAD || instruction->opcode->width == WIDTH_HALVES;
     if (!field(instruction, HAS_UNIFORM, 1))
         add_part(step, operand_vector(instruction, REGISTER), field(instruction, IS_LONG, 1) ? 2 : 1);
     else {
@@ -178,21 +177,22 @@ static void lower_atomic(struct reader *reader, uint32_t number)
     add_step(reader, &step);
 }
 
-/* 256 bits from or to two runs of four registers. */
+/* 256 bits from or to two runs of four registers. That in which the address lies comes last. */
 static void lower_wide(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_load = instruction->opcode->operation == OP_LOAD_WIDE;
+    uint32_t address = field(instruction, REGISTER, 8);
+    int last = address - instruction->result[0].first < instruction->result[0].count ? 0 : 1;
     struct step step;
     begin_access(reader, number, is_load ? STEP_LOAD : STEP_STORE, is_load ? CODE_READ : CODE_WRITE, &step);
     for (int i = 0; i < 2; i++) {
-        step.result = is_load && instruction->result[i].count ? instruction->result[i].first : NO_REGISTER;
+        int half = i ? last : !last;
+        step.result = is_load && instruction->result[half].count ? instruction->result[half].first : NO_REGISTER;
         step.sources = 0;
         if (!is_load)
-            add_source(&step, operand_vector(instruction, i ? 16 : DATA));
+            add_source(&step, operand_vector(instruction, half ? 16 : DATA));
         add_step(reader, &step);
-        if (i == 0)
-            step.sets[0] = step.sets[1] = NO_PREDICATE;
     }
 }
 

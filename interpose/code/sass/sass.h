@@ -44,8 +44,8 @@ enum operation {
     OP_REDUCE,
     OP_CONSTANT, /* a load from constant memory */
     OP_LOAD,
-    OP_LOAD_WIDE, /* of 256 bits, to two runs of registers */
     OP_STORE,
+    OP_LOAD_WIDE, /* of 256 bits, to two runs of registers */
     OP_STORE_WIDE,
     OP_LOAD_MATRIX,
     OP_STORE_MATRIX,
@@ -78,7 +78,7 @@ enum width {
     WIDTH_0,
     WIDTH_1,
     WIDTH_2,
-    WIDTH_4,
+    WIDTH_HALVES,  /* 256 bits in two halves */
     WIDTH_SPECIAL, /* CS2R */
     WIDTH_MOVE,    /* MOV, UMOV: 64 bits since sm_120 */
     WIDTH_SUM,     /* IADD */
@@ -113,6 +113,7 @@ enum sets {
     SETS_RESULT,       /* B2R, where it fetches a barrier's result */
     SETS_MATCH,        /* MATCH, where all must match */
     SETS_LARGER,       /* IMNMX, since sm_120 */
+    SETS_COMPARED,     /* VIMNMX, before sm_120 */
     SETS_SWAPPED,      /* ATOMS, in the form that tells whether it swapped */
     SETS_ZERO_FILL,    /* LDGSTS */
     SETS_OLD_ZERO_FILL /* LD, LDS: of sm_70 to sm_75 */

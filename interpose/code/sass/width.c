@@ -62,11 +62,24 @@ static int of_multicast(const struct instruction *instruction)
 
 static int of_shared_atomic(const struct instruction *instruction)
 {
-    return LISTED(field(instruction, TYPE, 3), 1, 1, 2, 2, 4);
+    uint32_t type = field(instruction, TYPE, 3);
+    return instruction->arch < 90 ? LISTED(type, 1, 1, 2) : LISTED(type, 1, 1, 2, 2, 4);
 }
 
+/* Four registers twice, where all of them are loaded or stored. */
+static int of_halves(const struct instruction *instruction)
+{
+    int is_load = instruction->opcode->operation == OP_LOAD_WIDE;
+    int is_whole =
+        is_load ? field(instruction, 57, 7) == 0x7f && field(instruction, 87, 4) == 0 : field(instruction, 59, 5) == 0x1f;
+    return is_whole && field(instruction, TYPE, 3) == 4 ? 4 : -1;
+}
+
+/* Matrices of other shapes have other numbers. */
 static int of_matrix(const struct instruction *instruction)
 {
+    if (field(instruction, 78, 3) > 1)
+        return -1;
     return LISTED(field(instruction, 72, 2), 1, 2, 4);
 }
 
@@ -108,6 +121,11 @@ static int of_conversion(const struct instruction *instruction, uint32_t bits)
     return field(instruction, 75, bits) == 3 ? 2 : 1;
 }
 
+static int is_from_integer(const struct instruction *instruction)
+{
+    return instruction->opcode->code == 0x112;
+}
+
 /* How many of its four numbers a texture gives. */
 static int of_texture(const struct instruction *instruction)
 {
@@ -131,17 +149,16 @@ static int of_registers(const struct instruction *instruction)
     case WIDTH_0: return 0;
     case WIDTH_1: return 1;
     case WIDTH_2: return 2;
-    case WIDTH_4: return 4;
     case WIDTH_SPECIAL: return field(instruction, 80, 1) ? 2 : 1;
-    case WIDTH_MOVE: return instruction->form != 4 && instruction->arch >= 100 && field(instruction, 80, 1) ? 2 : 1;
+    case WIDTH_MOVE: return instruction->form != 4 && instruction->arch >= 120 && field(instruction, 80, 1) ? 2 : 1;
     case WIDTH_SUM: return field(instruction, 73, 1) ? 2 : 1;
     case WIDTH_LARGER: return instruction->arch >= 120 && field(instruction, 74, 1) ? 2 : 1;
     case WIDTH_MOVE_MATRIX: return LISTED(field(instruction, 78, 2), 1, 2, 2);
     case WIDTH_FLOAT_MMA: return of_float_mma(instruction);
     case WIDTH_INTEGER_MMA: return of_integer_mma(instruction);
     case WIDTH_BINARY_MMA: return LISTED(field(instruction, 75, 2), 2, 4, 4);
-    case WIDTH_DOUBLE_MMA: return field(instruction, 76, 2) ? 8 : 4;
-    case WIDTH_TO_FLOAT: return of_conversion(instruction, 3);
+    case WIDTH_DOUBLE_MMA: return instruction->arch >= 90 && field(instruction, 76, 2) ? 8 : 4;
+    case WIDTH_TO_FLOAT: return of_conversion(instruction, instruction->arch < 80 || is_from_integer(instruction) ? 2 : 3);
     case WIDTH_TO_INTEGER: return of_conversion(instruction, 2);
     default: return -1;
     }
@@ -158,6 +175,7 @@ int width_of(const struct instruction *instruction)
     case WIDTH_MULTICAST: return of_multicast(instruction);
     case WIDTH_SHARED_ATOMIC: return of_shared_atomic(instruction);
     case WIDTH_SURFACE: return of_memory(instruction);
+    case WIDTH_HALVES: return of_halves(instruction);
     case WIDTH_MATRIX: return of_matrix(instruction);
     case WIDTH_GROUP_MMA_FLOAT: return of_group_mma_float(instruction);
     case WIDTH_GROUP_MMA_INTEGER: return of_group_mma_integer(instruction);
