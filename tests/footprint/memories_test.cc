@@ -255,4 +255,54 @@ TEST(Memories, ThreadsAmongChanges)
     memories_unmap_all(0, 1 << 30);
 }
 
+/* In whichever order they come. */
+TEST(Memories, ThatLieNearEachOther)
+{
+    constexpr uint64_t at = uint64_t{3} << 40, size = 0x100000, far = at + 3 * size + 0x10001;
+    struct thread *thread = thread_get();
+    struct memory *first = memories_new(PTDS_MEMORY_DEVICE, at, size),
+                  *second = memories_new(PTDS_MEMORY_DEVICE, at + size, size);
+    struct memory *third = memories_new(PTDS_MEMORY_DEVICE, at + 2 * size, size),
+                  *last = memories_new(PTDS_MEMORY_DEVICE, far, size);
+    memories_map(third, at + 2 * size, size, at + 2 * size);
+    memories_map(last, far, size, far);
+    memories_map(first, at, size, at);
+    EXPECT_EQ(third, memories_memory(thread, at + 2 * size + 4, 0)) << "nothing lies there";
+    memories_map(second, at + size, size, at + size);
+    const auto means = [&](uint64_t address) {
+        struct memory *found[4];
+        std::string text;
+        for (unsigned i = 0, count = memories_around(thread, address, found, 4); i < count; i++)
+            text += found[i] == first    ? "1"
+                    : found[i] == second ? "2"
+                    : found[i] == third  ? "3"
+                    : found[i] == last   ? "4"
+                                         : "?";
+        if (struct memory *one = memories_memory(thread, address, 0))
+            text += text == (one == first ? "1" : one == second ? "2" : one == third ? "3" : "4") ? "" : " not alone";
+        else
+            text += text.size() == 1 ? " beside" : "";
+        return text;
+    };
+    EXPECT_EQ("1", means(at));
+    EXPECT_EQ("1", means(at + 4));
+    EXPECT_EQ("12", means(at + size - 0x10000));
+    EXPECT_EQ("1", means(at + size - 0x10001));
+    EXPECT_EQ("2", means(at + size));
+    EXPECT_EQ("21", means(at + size + 4));
+    EXPECT_EQ("21", means(at + size + 0x10000));
+    EXPECT_EQ("2", means(at + size + 0x10001));
+    EXPECT_EQ("23", means(at + 2 * size - 1));
+    EXPECT_EQ("32", means(at + 2 * size + 4));
+    EXPECT_EQ("3", means(at + 3 * size - 1));
+    EXPECT_EQ("43", means(at + 3 * size + 1)) << "in none";
+    EXPECT_EQ("3 beside", means(at + 3 * size));
+    EXPECT_EQ("43", means(far - 1));
+    EXPECT_EQ("", means(far + size + 0x10001));
+    for (uint64_t base : {at, at + size, at + 2 * size, far})
+        memories_drop(memories_unmap(base));
+    for (struct memory *one : {first, second, third, last})
+        memories_drop(one);
+}
+
 } // namespace

@@ -187,7 +187,7 @@ TEST_F(Touched, PointersInVariables)
                              entry(module_of("count", "", "", counts)) +
                              entry(module_of("count_fixed", "", "", counts + fixed)) +
                              entry(module_of("set", "q", "", set)) + entry(module_of("none", ""));
-    CUdeviceptr a = device("a"), b = device("b"), at_kept, at_fixed;
+    CUdeviceptr a = device("a"), b = device("b"), at_kept, at_fixed, variable;
     CUmodule module;
     CUfunction follow, follow_fixed, count, count_fixed, sets, none;
     size_t bytes;
@@ -233,6 +233,31 @@ TEST_F(Touched, PointersInVariables)
     name("addresses", at_kept);
     EXPECT_EQ(launch(follow_fixed), "r addresses");
     EXPECT_EQ(launch(follow), "!POINTERS") << "it may point at the module's own, which it writes";
+    CU(cuModuleLoadData(&module, text.c_str()));
+    modules.push_back(module);
+    CU(cuModuleGetFunction(&follow_fixed, module, "follow_fixed"));
+    CU(cuModuleGetFunction(&sets, module, "set"));
+    CU(cuModuleGetGlobal(&at_fixed, &bytes, module, "fixed"));
+    name("third", at_fixed);
+    /* One that writes its module's variables by a pointer, too, may write constants. */
+    CUdeviceptr table = device("table");
+    CUfunction also;
+    CUmodule more;
+    CU(cuModuleLoadData(&more, module_of("also", "T", defines, counts + fixed).c_str()));
+    modules.push_back(more);
+    CU(cuModuleGetFunction(&also, more, "also"));
+    CU(cuModuleGetGlobal(&variable, &bytes, more, "fixed"));
+    name("more", variable);
+    EXPECT_EQ(launch(also, table), "r table w more");
+    CU(cuMemcpyHtoD(table, &variable, 8));
+    EXPECT_EQ(launch(also, table), "!POINTERS");
+    CU(cuModuleLoadData(&more, module_of("also", "w", defines, fixed).c_str()));
+    modules.push_back(more);
+    CU(cuModuleGetFunction(&also, more, "also"));
+    CU(cuModuleGetGlobal(&variable, &bytes, more, "fixed"));
+    name("given", variable);
+    EXPECT_EQ(launch(also, a), "w a r given");
+    EXPECT_EQ(launch(also, variable), "!POINTERS");
     CU(cuModuleLoadData(&module, text.c_str()));
     modules.push_back(module);
     CU(cuModuleGetFunction(&follow_fixed, module, "follow_fixed"));
