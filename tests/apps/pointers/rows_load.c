@@ -117,7 +117,7 @@ static void launch_by_buffer(struct scene *s, CUfunction function, void **at)
     struct {
         uint64_t pointer, ns, values[2];
     } block = {0};
-    size_t size = sizeof block;
+    size_t size = s->scheme == WRITE ? 24 : 28; // the driver refuses any other than the parameters' size
     int halves = s->row->way == &way_halves;
     char *bytes = (char *)&block;
     memcpy(bytes, at[0], halves ? 4 : 8);
