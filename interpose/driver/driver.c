@@ -21,6 +21,7 @@
 
 void *driver_real[API_COUNT][2];
 struct driver_calls driver;
+void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, int everything);
 
 static struct elf_object object, behind; /* behind.end 0: nothing is */
 static uint32_t ready;
@@ -136,6 +137,7 @@ static void adopt(const struct elf_object *found)
 #define X(name) driver.name = (__typeof__(driver.name))elf_symbol(&object, #name);
         DRIVER_CALLS(X)
 #undef X
+        driver_wants_claims = (__typeof__(driver_wants_claims))elf_symbol(&object, "sim_claim_next");
         __atomic_store_n(&adoptions, adoptions + 1, __ATOMIC_RELEASE);
         __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
         diag_once(DIAG_DEBUG, "driver is ", found->path);

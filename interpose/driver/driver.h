@@ -62,6 +62,15 @@ extern struct driver_calls driver;
         answer_; \
     })
 
+/* A driver that wants to hear, before each launch, which memory it was found to touch: of device addresses, begin and end 0
+ * for any module's variables; everything: any memory. The simulated driver of the tests does, and compares; NULL in all
+ * others. */
+struct driver_range {
+    uint64_t begin, end;
+    uint32_t writes;
+};
+extern void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, int everything);
+
 /* 1 once the driver is known. */
 int driver_ready(void);
 

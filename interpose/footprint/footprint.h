@@ -90,6 +90,9 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
 void fp_launch_unseen(struct call *C);
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
 
+/* Before a launch, where the driver wants to hear of it (driver_wants_claims). */
+void footprint_claim(const struct call *C);
+
 /* After the launch: the events that it records are a capture's where its stream is. */
 void fp_learn_launch(struct call *C, const CUlaunchConfig *config);
 static inline void fp_launched(struct call *C, const CUlaunchConfig *config)

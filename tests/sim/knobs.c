@@ -148,7 +148,7 @@ static void load(void)
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
     knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
-    knob.claims_abort = is_word("SIM_CLAIMS", "abort");
+    knob.claims_abort = !is_word("SIM_CLAIMS", "tell");
     knob.tells_unknown = is_word("SIM_UNKNOWN", "tell");
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);

@@ -304,7 +304,7 @@ std::string LaunchOf(Library library, const char *kernel, CUresult expected)
 TEST(Knobs, AnAccessThatWasNotClaimedEndsTheProcess)
 {
     for (bool aborts : {true, false})
-        InChild({{"SIM_CLAIMS", aborts ? "abort" : ""}}, [aborts](Library library) -> std::string {
+        InChild({{"SIM_CLAIMS", aborts ? "" : "tell"}}, [aborts](Library library) -> std::string {
             signal(SIGABRT, [](int) { _exit(0); });
             Symbol<decltype(sim_claim_next)>(library, "sim_claim_next")(nullptr, 0, 0);
             std::string wrong = LaunchOf(library, "k", CUDA_SUCCESS);

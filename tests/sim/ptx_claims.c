@@ -64,6 +64,13 @@ static bool covers(const struct sim_range *r, uint64_t address, size_t size, boo
     return r->begin <= address && address < r->end && size <= r->end - address && (r->writes || !writes);
 }
 
+/* Begin and end 0: the variables of the kernel's module, whose addresses nobody need have asked for. */
+static bool covers_variable(const struct sim_range *r, const struct ptx_grid *g, uint64_t address, bool writes)
+{
+    return r->begin == 0 && r->end == 0 && (r->writes || !writes) && g->variables &&
+           address - g->variables < g->entry->text->memory_bytes;
+}
+
 static void report(struct ptx_thread *t, const struct ptx_instruction *i, uint64_t address, size_t size, bool writes)
 {
     char text[200], line[512];
@@ -86,7 +93,8 @@ void claim_check(struct ptx_thread *t, const struct ptx_instruction *i, uint64_t
     if (c->everything)
         return;
     for (unsigned n = 0; n < c->count; n++)
-        if (covers(&c->ranges[n], address, size, writes) || (other && covers(&c->ranges[n], other, 1, writes)))
+        if (covers(&c->ranges[n], address, size, writes) || (other && covers(&c->ranges[n], other, 1, writes)) ||
+            covers_variable(&c->ranges[n], t->grid, address, writes))
             return;
     report(t, i, address, size, writes);
 }

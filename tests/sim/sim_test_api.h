@@ -31,8 +31,9 @@ SIM_API void sim_define_kernel(const char *name, const char *signature, sim_kern
 SIM_API void *sim_bytes(uint64_t device_pointer);
 
 /* What this thread's next launch (of a kernel, or of a graph: each of its kernels) was said to touch, as device addresses;
- * an array by its handle. Each other access to global memory or a module's variable is an error: it is counted, said on
- * stderr, and with SIM_CLAIMS=abort the process ends with that launch. everything: no access is an error. */
+ * an array by its handle, the variables of the kernel's module as 0 to 0. Each other access to global memory or a module's
+ * variable is an error: it is counted, said on stderr, and the process ends with that launch but for SIM_CLAIMS=tell.
+ * everything: no access is an error. */
 struct sim_range {
     uint64_t begin, end;
     uint32_t writes;

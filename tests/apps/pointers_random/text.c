@@ -9,7 +9,8 @@
 
 #include "tests/apps/pointers_random/world.h"
 
-enum { MODULE_TEXT = 1 << 18, EDGE = 4096 };
+// Before a buffer, not just where another may begin: a pointer to an allocation's beginning means that allocation.
+enum { MODULE_TEXT = 1 << 18, EDGE = 4100 };
 
 static void say(char *text, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void say(char *text, size_t room, const char *format, ...)
