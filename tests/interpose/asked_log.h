@@ -71,13 +71,16 @@ private:
         std::string name;
     };
 
+    /* Its beginning or its half: whatever else lies there has come after it was freed. */
     std::string in_memory(uint64_t value) const
     {
         const auto next = memories_.upper_bound(value);
         if (next == memories_.begin())
             return "";
         const auto &[at, memory] = *std::prev(next);
-        return value - at >= memory.bytes ? "" : memory.name + (value > at ? "+" + std::to_string(value - at) : "");
+        if (value != at && value - at != memory.bytes / 2)
+            return "";
+        return memory.name + (value > at ? "+" + std::to_string(value - at) : "");
     }
     std::string numbered(uint64_t value, const char *kind)
     {

@@ -19,7 +19,7 @@
 namespace
 {
 
-constexpr size_t BYTES = 4096;
+constexpr size_t BYTES = 256 << 10; /* halves begin away from what lies beside the memory */
 
 AskedLog *names;
 std::map<std::string, CUstream> streams = {
@@ -30,7 +30,7 @@ std::map<std::string, CUgraphExec> graphs;
 std::map<char, CUdeviceptr> memories;
 CUmodule module;
 std::map<std::string, CUfunction> functions;
-alignas(BYTES) char pageable[2][BYTES];
+alignas(4096) char pageable[2][BYTES];
 
 struct Range {
     CUdeviceptr at = 0;
