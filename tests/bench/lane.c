@@ -212,7 +212,11 @@ void make_setting(struct setting *setting)
 {
     static const char ptx[] = ".version 6.3\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n"
                               ".visible .entry four_pointers(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)\n"
-                              "{\n    ret;\n}\n";
+                              "{\n    .reg .b64 %rd<5>;\n"
+                              "    ld.param.u64 %rd1, [a];\n    ld.param.u64 %rd2, [b];\n"
+                              "    ld.param.u64 %rd3, [c];\n    ld.param.u64 %rd4, [d];\n"
+                              "    st.global.u32 [%rd1], 0;\n    st.global.u32 [%rd2], 0;\n"
+                              "    st.global.u32 [%rd3], 0;\n    st.global.u32 [%rd4], 0;\n    ret;\n}\n";
     CUmodule module;
     CU(cuInit(0));
     CU(cuDevicePrimaryCtxRetain(&setting->context, 0));

@@ -33,14 +33,22 @@ enum {
     CROWD_BLOCKS = 4
 };
 
-/* The simulator knows the kernels by name; a GPU would run these, which do nothing. */
+/* Kernels that touch one word of each memory. */
 #define U64(name) ".param .u64 " name
-#define ENTRY(name, parameters) ".visible .entry " name "(" parameters ")\n{\n ret;\n}\n"
-static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n" ENTRY("empty", "")
-    ENTRY("four_pointers", U64("a") ", " U64("b") ", " U64("c") ", " U64("d"))
-        ENTRY("_Z4copyPjPKjj", U64("dst") ", " U64("src") ", .param .u32 n")
-            ENTRY("saxpy", U64("y") ", " U64("x") ", .param .f32 a, .param .u32 n")
-                ENTRY("_Z6gatherPjPPKjjj", U64("out") ", " U64("table") ", .param .u32 count, .param .u32 m");
+#define ENTRY(name, parameters, body) \
+    ".visible .entry " name "(" parameters ")\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<6>;\n" body " ret;\n}\n"
+#define POINTER(number, name) "ld.param.u64 %rd" number ", [" name "];\n"
+#define STORE(number) "st.global.u32 [%rd" number "], %r1;\n"
+#define LOAD(number) "ld.global.u32 %r1, [%rd" number "];\n"
+static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n" ENTRY("empty", "", "")
+    ENTRY("four_pointers", U64("a") ", " U64("b") ", " U64("c") ", " U64("d"),
+          POINTER("1", "a") POINTER("2", "b") POINTER("3", "c") POINTER("4", "d") "mov.u32 %r1, 0;\n" STORE("1") STORE("2")
+              STORE("3") STORE("4")) ENTRY("_Z4copyPjPKjj", U64("dst") ", " U64("src") ", .param .u32 n",
+                                           POINTER("1", "dst") POINTER("2", "src") LOAD("2") STORE("1"))
+        ENTRY("saxpy", U64("y") ", " U64("x") ", .param .f32 a, .param .u32 n",
+              POINTER("1", "y") POINTER("2", "x") LOAD("2") LOAD("1") STORE("1"))
+            ENTRY("_Z6gatherPjPPKjjj", U64("out") ", " U64("table") ", .param .u32 count, .param .u32 m",
+                  POINTER("1", "out") POINTER("2", "table") "ld.global.u64 %rd3, [%rd2];\n" LOAD("3") STORE("1"));
 
 struct program {
     CUcontext context;
