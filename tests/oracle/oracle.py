@@ -22,7 +22,8 @@ import programs
 import said
 import shrink
 
-BATCH, PROCESSES, HANG_S = 20, 2, 60
+BATCH, PROCESSES, SPACING = "262144"  # bytes: a pointer into a memory may mean what lies within 64 KiB of it
+HANG_S = 20, 2, 60
 SETTINGS = {
     "observe": {"PTDS_POLICY": "observe"},
     "per-thread": {"PTDS_POLICY": "per-thread"},
@@ -51,7 +52,7 @@ class Tools:
     def run(self, program, settings, trace):
         """What the program read, by line, and its threads by their numbers in the system."""
         environment = dict(os.environ, LD_LIBRARY_PATH=self.driver, LD_PRELOAD=self.shim, PTDS_REPORT="off", PTDS_TRACE=trace,
-                           **settings)
+                           SIM_SPACING=SPACING, **settings)
         done = subprocess.run([self.runner, program], env=environment, capture_output=True, text=True, timeout=HANG_S,
                               check=False)
         if done.returncode != 0 or done.stderr:

@@ -20,6 +20,7 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
+    size_t spacing;
     bool load_holds, overtake, thread_end_hangs, pageable, loses_errno, claims_abort, tells_unknown;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
@@ -52,6 +53,11 @@ bool knob_small_copies_overtake(void)
 bool knob_thread_end_hangs(void)
 {
     return knob.thread_end_hangs;
+}
+
+size_t knob_spacing(void)
+{
+    return knob.spacing;
 }
 
 bool knob_claims_abort(void)
@@ -146,6 +152,7 @@ static void load(void)
     knob.pageable = number("SIM_PAGEABLE", 0) != 0;
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
+    knob.spacing = (size_t)number("SIM_SPACING", 0);
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
     knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
     knob.claims_abort = !is_word("SIM_CLAIMS", "tell");

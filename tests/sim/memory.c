@@ -131,7 +131,8 @@ void memory_remove(uint64_t base)
 
 size_t memory_rounded(size_t size)
 {
-    return (size + GRANULE - 1) / GRANULE * GRANULE;
+    const size_t granule = knob_spacing() > GRANULE ? knob_spacing() : GRANULE;
+    return (size + granule - 1) / granule * granule;
 }
 
 static unsigned class_of(size_t size)
@@ -209,7 +210,7 @@ CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind ki
             !memory_account(a.device, memory_rounded(size), 0))
             return CUDA_ERROR_OUT_OF_MEMORY;
     } else {
-        void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *p = mmap(NULL, size + knob_spacing(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return CUDA_ERROR_OUT_OF_MEMORY;
         a.base = (uint64_t)(uintptr_t)p;

@@ -384,6 +384,7 @@ bool knob_load_holds(void);
 bool knob_small_copies_overtake(void);
 bool knob_thread_end_hangs(void);
 bool knob_claims_abort(void);
+size_t knob_spacing(void); /* bytes from where an allocation begins to where the next one does, at least; 0 any */
 bool knob_tells_unknown(void);
 void hide_symbol(void *address);
 
