@@ -37,18 +37,18 @@ enum {
 #define U64(name) ".param .u64 " name
 #define ENTRY(name, parameters, body) \
     ".visible .entry " name "(" parameters ")\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<6>;\n" body " ret;\n}\n"
-#define POINTER(number, name) "ld.param.u64 %rd" number ", [" name "];\n"
+#define PTX_OF(number, name) "ld.param.u64 %rd" number ", [" name "];\n"
 #define STORE(number) "st.global.u32 [%rd" number "], %r1;\n"
 #define LOAD(number) "ld.global.u32 %r1, [%rd" number "];\n"
 static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n" ENTRY("empty", "", "")
     ENTRY("four_pointers", U64("a") ", " U64("b") ", " U64("c") ", " U64("d"),
-          POINTER("1", "a") POINTER("2", "b") POINTER("3", "c") POINTER("4", "d") "mov.u32 %r1, 0;\n" STORE("1") STORE("2")
+          PTX_OF("1", "a") PTX_OF("2", "b") PTX_OF("3", "c") PTX_OF("4", "d") "mov.u32 %r1, 0;\n" STORE("1") STORE("2")
               STORE("3") STORE("4")) ENTRY("_Z4copyPjPKjj", U64("dst") ", " U64("src") ", .param .u32 n",
-                                           POINTER("1", "dst") POINTER("2", "src") LOAD("2") STORE("1"))
+                                           PTX_OF("1", "dst") PTX_OF("2", "src") LOAD("2") STORE("1"))
         ENTRY("saxpy", U64("y") ", " U64("x") ", .param .f32 a, .param .u32 n",
-              POINTER("1", "y") POINTER("2", "x") LOAD("2") LOAD("1") STORE("1"))
+              PTX_OF("1", "y") PTX_OF("2", "x") LOAD("2") LOAD("1") STORE("1"))
             ENTRY("_Z6gatherPjPPKjjj", U64("out") ", " U64("table") ", .param .u32 count, .param .u32 m",
-                  POINTER("1", "out") POINTER("2", "table") "ld.global.u64 %rd3, [%rd2];\n" LOAD("3") STORE("1"));
+                  PTX_OF("1", "out") PTX_OF("2", "table") "ld.global.u64 %rd3, [%rd2];\n" LOAD("3") STORE("1"));
 
 struct program {
     CUcontext context;
