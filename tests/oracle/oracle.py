@@ -22,8 +22,8 @@ import programs
 import said
 import shrink
 
-BATCH, PROCESSES, SPACING = "262144"  # bytes: a pointer into a memory may mean what lies within 64 KiB of it
-HANG_S = 20, 2, 60
+BATCH, PROCESSES, HANG_S = 20, 2, 60
+SPACING = "262144"  # bytes: a pointer into a memory may mean what lies within 64 KiB of it
 SETTINGS = {
     "observe": {"PTDS_POLICY": "observe"},
     "per-thread": {"PTDS_POLICY": "per-thread"},
