@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#include "interpose/driver/driver.h"
-#include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
@@ -34,8 +32,6 @@ static inline void enter_real(struct call *C)
     if ((C->flags & PTDS_CALL_TIMED) && C->enter)
         enter_timed(C);
     guard_entering(C);
-    if (__builtin_expect(driver_wants_claims != NULL, 0))
-        footprint_claim(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
 }

@@ -62,8 +62,8 @@ extern struct driver_calls driver;
         answer_; \
     })
 
-/* A driver that wants to hear, before each launch, which memory it was found to touch: of device addresses, begin and end 0
- * for any module's variables; everything: any memory. The simulated driver of the tests does, and compares; NULL in all
+/* A driver that wants to hear which memory the thread's next launch was found to touch: of device addresses, begin and end
+ * 0 for any module's variables; everything: any memory. The simulated driver of the tests does, and compares; NULL in all
  * others. */
 struct driver_range {
     uint64_t begin, end;

@@ -3,7 +3,6 @@
  * Tells a driver that asks for it what a launch was found to touch: the simulated one, which compares each access of the
  * kernel with that. Called before launches, and on no real driver.
  */
-#include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/memories.h"
 
@@ -43,11 +42,9 @@ static void add_memory(struct claim *claim, const struct access *access)
         add(claim, place.begin, place.end, access->writes);
 }
 
-void footprint_claim(const struct call *C)
+void fp_claim_slow(const struct call *C)
 {
     struct claim claim;
-    if (!C->footprint || (C->op != PTDS_OP_LAUNCH && C->op != PTDS_OP_GRAPH_LAUNCH))
-        return;
     claim.count = 0;
     claim.everything = C->touched.opaque != 0;
     for (unsigned i = 0; i < C->touched.count && !claim.everything; i++)

@@ -7,6 +7,7 @@
 #ifndef PTDS_FOOTPRINT_H
 #define PTDS_FOOTPRINT_H
 
+#include "interpose/driver/driver.h"
 #include "interpose/state/capture.h"
 
 /* What a copy's name says of its two sides. */
@@ -63,6 +64,14 @@ static inline void fp_reaches(struct call *C, uint32_t uid, int writes)
 /* The kernel, and the pointers among its arguments. */
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
 
+/* A launch's footprint is complete: the driver may want to hear of it (driver_wants_claims). */
+void fp_claim_slow(const struct call *C);
+static inline void fp_claim(const struct call *C)
+{
+    if (__builtin_expect(driver_wants_claims != NULL, 0))
+        fp_claim_slow(C);
+}
+
 /* A launch's shape: its first words. */
 enum { SHAPE_WORDS = 3 };
 static inline void fp_shape(uint64_t *word, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -84,14 +93,12 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
     fp_shape(C->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, attributes);
     fp_words(C, PTDS_OP_LAUNCH, SHAPE_WORDS);
     footprint_arguments(C, function, params, extra);
+    fp_claim(C);
 }
 
 /* Kernels whose parameters nobody looks at. */
 void fp_launch_unseen(struct call *C);
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
-
-/* Before a launch, where the driver wants to hear of it (driver_wants_claims). */
-void footprint_claim(const struct call *C);
 
 /* After the launch: the events that it records are a capture's where its stream is. */
 void fp_learn_launch(struct call *C, const CUlaunchConfig *config);

@@ -191,10 +191,8 @@ static void leave_pointers(struct call *C, const struct nodes *nodes)
     tables_filled_by(&C->touched);
 }
 
-void fp_graph(struct call *C, CUgraphExec exec)
+static void touch_graph(struct call *C, CUgraphExec exec)
 {
-    if (!C->footprint)
-        return;
     const struct graph *graph = find(exec);
     C->object = graph ? graph->uid : 0;
     C->host_sides = graph && graph->nodes.to_host ? CALL_TO_HOST : 0;
@@ -213,6 +211,14 @@ void fp_graph(struct call *C, CUgraphExec exec)
     leave_pointers(C, nodes);
     for (unsigned i = 0; C->enter && i < C->touched.count; i++)
         fp_reaches(C, C->touched.at[i].memory->uid, C->touched.at[i].writes != 0);
+}
+
+void fp_graph(struct call *C, CUgraphExec exec)
+{
+    if (!C->footprint)
+        return;
+    touch_graph(C, exec);
+    fp_claim(C);
 }
 
 void graphs_after_fork(void)

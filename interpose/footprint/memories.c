@@ -9,7 +9,6 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/footprint/ranges.h"
-#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
@@ -115,8 +114,8 @@ struct memory *memories_memory_anew(struct thread *thread, uint64_t address, siz
     return memory;
 }
 
-/* The last range that begins at or before the address. One that goes at this moment is looked for once more. */
-static struct place last_at(uint64_t address)
+/* One that goes at this moment is looked for once more. */
+struct place memories_last_at(uint64_t address)
 {
     struct place place = {NULL, 0, 0, 0};
     for (int tries = 0; tries < 64; tries++) {
@@ -127,42 +126,6 @@ static struct place last_at(uint64_t address)
         place.memory = NULL;
     }
     return place;
-}
-
-/* Ranges lie one behind the other: from the last that begins near enough to the first that ends near enough, but for the
- * one where the address lies. */
-static unsigned beside(uint64_t address, const struct place *in, struct memory **found, unsigned most)
-{
-    unsigned count = 0;
-    uint64_t last = address + MEMORIES_NEAR >= address ? address + MEMORIES_NEAR : UINT64_MAX;
-    for (;;) {
-        struct place place = last_at(last);
-        if (!place.memory || (place.end < address && address - place.end > MEMORIES_NEAR))
-            break;
-        if (!in->memory || place.begin != in->begin) {
-            if (count == most)
-                return most + 1;
-            found[count++] = place.memory;
-        }
-        if (!place.begin)
-            break;
-        last = place.begin - 1;
-    }
-    return count;
-}
-
-unsigned memories_around(struct thread *thread, uint64_t address, struct memory **found, unsigned most)
-{
-    struct place place = memories_find(thread, address);
-    struct memory *in = place.memory ? place.memory : reservations_at(address);
-    if (!in && address)
-        in = reservations_at(address - 1);
-    if (in)
-        found[0] = in;
-    unsigned count = in != NULL;
-    if (place.memory && place.begin == address)
-        return count;
-    return count + beside(address, &place, found + count, most - count);
 }
 
 static void begin_change(void)

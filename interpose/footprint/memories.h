@@ -174,6 +174,9 @@ void memories_drop(struct memory *memory);
 /* Who wants to know that a memory is gone: the guard. Called without a lock, before it serves for another one. */
 extern void (*memories_gone)(struct memory *memory);
 
+/* The last range that begins at or before the address; without a memory: there is none. */
+struct place memories_last_at(uint64_t address);
+
 /* The last range of the memory that begins at or before the address; without a memory: there is none. Walks them. */
 struct place memories_last_of(const struct memory *memory, uint64_t address);
 

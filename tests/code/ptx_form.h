@@ -5,6 +5,7 @@
 #ifndef PTDS_TESTS_CODE_PTX_FORM_H
 #define PTDS_TESTS_CODE_PTX_FORM_H
 
+#include <gtest/gtest.h>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -72,5 +73,16 @@ struct PtxForm {
     return ends ? text.substr(0, text.size() - end.size()) : text;
 }
 } // namespace
+
+// A kernel's body, and the steps that it becomes.
+struct Case {
+    const char *body, *steps;
+};
+
+inline void check(const std::vector<Case> &cases)
+{
+    for (const Case &one : cases)
+        EXPECT_EQ(ptx_steps(one.body), one.steps) << one.body;
+}
 
 #endif

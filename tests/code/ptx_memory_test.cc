@@ -9,16 +9,6 @@
 
 namespace
 {
-struct Case {
-    const char *body, *steps;
-};
-
-void check(const std::vector<Case> &cases)
-{
-    for (const Case &one : cases)
-        EXPECT_EQ(ptx_steps(one.body), one.steps) << one.body;
-}
-
 TEST(PtxMemory, Loads)
 {
     check({

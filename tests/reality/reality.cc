@@ -190,7 +190,7 @@ uint64_t Word(const Kernel &kernel, void **arguments, unsigned low, unsigned hig
     return Half(kernel, arguments, low) | static_cast<uint64_t>(Half(kernel, arguments, high)) << 32;
 }
 
-// 0: what the kernel reaches can't be told from here.
+// False: what the kernel reaches can't be told from here.
 bool Uses(const Kernel &kernel, void **arguments, Use *use)
 {
     const code_facts &facts = *kernel.facts;

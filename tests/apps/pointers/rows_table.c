@@ -75,35 +75,30 @@ static void two_dimensions_async(struct scene *s)
     CU(cuMemcpy2DAsync(&copy, NULL));
 }
 
+static CUDA_MEMCPY3D in_layers(const struct scene *s, const uint64_t *from)
+{
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = from,
+                           .srcPitch = LINE,
+                           .srcHeight = 2,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = s->table,
+                           .dstPitch = LINE,
+                           .dstHeight = 2,
+                           .WidthInBytes = LINE,
+                           .Height = 2,
+                           .Depth = s->entries * 8 / LINE / 2};
+}
+
 static void three_dimensions(struct scene *s)
 {
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = filled(s, s->pageable),
-                          .srcPitch = LINE,
-                          .srcHeight = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                          .dstDevice = s->table,
-                          .dstPitch = LINE,
-                          .dstHeight = 2,
-                          .WidthInBytes = LINE,
-                          .Height = 2,
-                          .Depth = s->entries * 8 / LINE / 2};
+    CUDA_MEMCPY3D copy = in_layers(s, filled(s, s->pageable));
     CU(cuMemcpy3D(&copy));
 }
 
 static void three_dimensions_async(struct scene *s)
 {
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = filled(s, s->pinned),
-                          .srcPitch = LINE,
-                          .srcHeight = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                          .dstDevice = s->table,
-                          .dstPitch = LINE,
-                          .dstHeight = 2,
-                          .WidthInBytes = LINE,
-                          .Height = 2,
-                          .Depth = s->entries * 8 / LINE / 2};
+    CUDA_MEMCPY3D copy = in_layers(s, filled(s, s->pinned));
     CU(cuMemcpy3DAsync(&copy, NULL));
 }
 
