@@ -66,11 +66,14 @@ static void put_term(struct text_sink *sink, const struct code_facts *facts, con
 
 static void put_base(struct text_sink *sink, const struct code_facts *facts, const struct code_base *base)
 {
+    bool is_sum = !(base->use & CODE_EITHER);
+    sink_printf(sink, "%s", is_sum ? "" : "a sum of some of (");
     for (int i = 0; i < base->count && i < CODE_TERMS; i++) {
         if (i != 0)
-            sink_printf(sink, " + ");
+            sink_printf(sink, is_sum ? " + " : ", ");
         put_term(sink, facts, &base->term[i]);
     }
+    sink_printf(sink, "%s", is_sum ? "" : ")");
 }
 
 static const char *verb_of(uint8_t use)

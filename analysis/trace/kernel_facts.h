@@ -24,7 +24,7 @@ struct kernel_facts {
     const uint32_t *word; /* as in KERNEL_FACTS */
 };
 
-enum { FACTS_TERMS = 4 };
+enum { FACTS_TERMS = 8 };
 struct facts_term {
     enum ptds_code_kind kind;
     uint16_t low, high;

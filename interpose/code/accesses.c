@@ -42,7 +42,7 @@ int accesses_begin(struct solver *solver)
 
 static int is_same(const struct beginning *a, const struct beginning *b)
 {
-    return a->count == b->count && memcmp(a->term, b->term, a->count * sizeof *a->term) == 0;
+    return a->count == b->count && a->either == b->either && memcmp(a->term, b->term, a->count * sizeof *a->term) == 0;
 }
 
 /* Its number; UINT32_MAX: there is no memory. */
@@ -198,7 +198,7 @@ static void add_all(struct looked *looked, const struct beginning *beginning)
         return;
     }
     for (uint32_t i = 0; i < beginning->count; i++) {
-        struct beginning one = {1, {beginning->term[i]}};
+        struct beginning one = {1, 0, {beginning->term[i]}};
         add_beginning(looked, &one);
     }
 }
@@ -214,6 +214,10 @@ static void look_at_sum(struct looked *looked, list sum)
     struct beginning beginning = {0};
     for (uint32_t i = 0; i < values_count(values, sum); i++) {
         uint32_t word = values_at(values, sum, i);
+        if (token_kind(word) == TOKEN_EITHER) {
+            beginning.either = 1;
+            continue;
+        }
         enum outcome outcome = word_begins(looked, &beginning, word);
         looked->own |= outcome == OWN;
         if (outcome == UNKNOWN) {
@@ -234,7 +238,7 @@ static int is_null(const struct solver *solver, struct address address)
            low.known == KNOWN_NUMBER && low.number < NEAR_NULL;
 }
 
-static uint32_t add_seen(struct solver *solver, uint32_t number, uint32_t use)
+static uint32_t add_seen(struct solver *solver, uint32_t number, uint32_t use, list mixed)
 {
     struct accesses *all = solver->accesses;
     if (all->seens == all->seen_room) {
@@ -243,7 +247,7 @@ static uint32_t add_seen(struct solver *solver, uint32_t number, uint32_t use)
             return UINT32_MAX;
         all->seen = now;
     }
-    all->seen[all->seens] = (struct seen){use, all->numbers, 0, 0};
+    all->seen[all->seens] = (struct seen){use | (mixed ? CODE_FAR : 0), all->numbers, 0, mixed};
     all->seen_at[number] = all->seens + 1;
     return all->seens++;
 }
@@ -262,7 +266,7 @@ void accesses_add(struct solver *solver, uint32_t number, const struct step *ste
     struct looked looked = {solver, step, 0, 0, 0, 0, 0};
     if (is_null(solver, address))
         return;
-    looked.seen = add_seen(solver, number, step->use | (values->value[address.high].mixed ? CODE_FAR : 0));
+    looked.seen = add_seen(solver, number, step->use, values->value[address.high].mixed);
     if (looked.seen == UINT32_MAX)
         return;
     if (step->space == SPACE_CONSTANT)

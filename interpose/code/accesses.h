@@ -18,12 +18,14 @@ struct term {
 };
 struct beginning {
     uint32_t count;
+    uint32_t either; /* as CODE_EITHER */
     struct term term[CODE_TERMS];
 };
 
 /* A step that accesses memory: its beginnings are `count` numbers from `first` on. */
 struct seen {
-    uint32_t use, first, count, visited;
+    uint32_t use, first, count;
+    uint32_t mixed; /* the list of the words that are in it in any other way than added */
 };
 
 struct accesses {

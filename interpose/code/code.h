@@ -20,8 +20,9 @@ enum code_verdict { CODE_DIRECT, CODE_INDIRECT, CODE_UNKNOWN };
 
 /* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. CODE_FAR: more is added to the
  * pointer than 32 bits and constants, so a small number in its place may lead to memory, too. Without it the address lies
- * at most 4 GiB behind what the parameter is. */
-enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4, CODE_FAR = 8 };
+ * at most 4 GiB behind what the parameter is. CODE_EITHER: nobody knows which of the base's terms are added, nor how often;
+ * so each must be a pointer, or too small a number to be one. */
+enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4, CODE_FAR = 8, CODE_EITHER = 16 };
 
 /* What an address may begin with. */
 enum code_kind {
@@ -39,13 +40,16 @@ struct code_term {
 
 /* A beginning of addresses. With more than one term it is their sum, and any one of them may be the pointer: whoever knows
  * the values at a launch takes those terms that point into memory; where none does, the launch may touch anything. */
-enum { CODE_TERMS = 4 };
+enum { CODE_TERMS = 12, CODE_MIXED = 8, CODE_MIXED_ANY = 255 };
 struct code_base {
     uint8_t use;     /* enum code_use: of the memory that it points to */
     uint8_t through; /* of the memory to which pointers point that lie in that memory; 0: none is followed */
     uint8_t beyond;  /* of all memory that is reached from there by following pointers further; 0: none is followed */
-    uint8_t count;   /* of terms, at least 1 */
+    uint8_t sum_through, sum_beyond; /* the same by sums with CODE_LOADED, where none of their other terms is the pointer */
+    uint8_t count;                   /* of terms, at least 1 */
     struct code_term term[CODE_TERMS];
+    uint8_t mixes;             /* of CODE_FAR: how many words of the parameters are in what is added; CODE_MIXED_ANY: others, too */
+    uint16_t mixed[CODE_MIXED]; /* the bytes where these begin, four each, in order */
 };
 
 /* A variable of the module that the kernel uses, by `number` in terms. */

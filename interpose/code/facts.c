@@ -47,16 +47,29 @@ static int is_same(const struct code_base *a, const struct code_base *b)
     return a->count == b->count;
 }
 
+/* Loads differ, and are told alike. */
+static void tell_term(struct code_base *base, struct code_term term)
+{
+    for (uint32_t i = 0; i < base->count; i++) {
+        const struct code_term *one = &base->term[i];
+        if (one->kind == term.kind && one->low == term.low && one->high == term.high)
+            return;
+    }
+    base->term[base->count++] = term;
+}
+
 /* The base in the facts; one that nobody reads where there are too many. */
 static struct code_base *base_of(struct solver *solver, const struct beginning *beginning)
 {
     struct code_facts *facts = solver->form->facts;
-    struct code_base base = {0, 0, 0, (uint8_t)beginning->count, {{0, 0, 0}}};
+    struct code_base base = {.use = beginning->either ? CODE_EITHER : 0};
     for (uint32_t i = 0; i < beginning->count; i++)
-        base.term[i] = told(solver, &beginning->term[i]);
+        tell_term(&base, told(solver, &beginning->term[i]));
     for (uint32_t i = 0; i < facts->bases; i++) {
-        if (is_same(&facts->base[i], &base))
+        if (is_same(&facts->base[i], &base)) {
+            facts->base[i].use |= base.use;
             return &facts->base[i];
+        }
     }
     if (facts->bases == CODE_BASES) {
         too_many(solver, "pointers");
@@ -79,8 +92,8 @@ static const struct beginning *beginning_of(const struct solver *solver, const s
     return &solver->accesses->beginning[solver->accesses->number[seen->first + i]];
 }
 
-/* What is reached with `use` by a pointer that came from there, `depth` pointers after the beginning. */
-static void note(struct solver *solver, const struct beginning *beginning, uint8_t use, uint32_t depth)
+/* What is reached with `use` by a pointer that came from there, `depth` pointers after the beginning; in_sum: it may be. */
+static void note(struct solver *solver, const struct beginning *beginning, uint8_t use, uint32_t depth, int in_sum)
 {
     struct code_base *base = base_of(solver, beginning);
     uint32_t kind = beginning->term[0].kind;
@@ -90,7 +103,12 @@ static void note(struct solver *solver, const struct beginning *beginning, uint8
         base->use |= CODE_READ;
         depth++;
     }
-    *(depth == 0 ? &base->use : depth == 1 ? &base->through : &base->beyond) |= use;
+    if (depth == 0)
+        base->use |= use;
+    else if (depth == 1)
+        *(in_sum ? &base->sum_through : &base->through) |= use;
+    else
+        *(in_sum ? &base->sum_beyond : &base->beyond) |= use;
 }
 
 enum { WAYS_MOST = 256 };
@@ -117,7 +135,7 @@ static void add_way(struct solver *solver, struct ways *ways, uint32_t step, uin
 }
 
 /* A pointer that was loaded is used: whatever its own address began with leads there. */
-static void follow(struct solver *solver, uint32_t step, uint8_t use)
+static void follow(struct solver *solver, uint32_t step, uint8_t use, int in_sum)
 {
     struct ways ways;
     ways.count = ways.done = 0;
@@ -128,7 +146,7 @@ static void follow(struct solver *solver, uint32_t step, uint8_t use)
         for (uint32_t i = 0; seen && i < seen->count; i++) {
             const struct beginning *beginning = beginning_of(solver, seen, i);
             if (beginning->term[0].kind != CODE_LOADED || beginning->count > 1)
-                note(solver, beginning, use, depth);
+                note(solver, beginning, use, depth, in_sum);
             for (uint32_t t = 0; t < beginning->count; t++) {
                 if (beginning->term[t].kind == CODE_LOADED)
                     add_way(solver, &ways, beginning->term[t].low, depth + 1);
@@ -137,24 +155,61 @@ static void follow(struct solver *solver, uint32_t step, uint8_t use)
     }
 }
 
+static void add_mixed(struct code_base *base, uint32_t offset)
+{
+    for (unsigned i = 0; i < base->mixes && base->mixes <= CODE_MIXED; i++) {
+        if (base->mixed[i] == offset)
+            return;
+    }
+    if (base->mixes >= CODE_MIXED) {
+        base->mixes = CODE_MIXED_ANY;
+        return;
+    }
+    unsigned at = base->mixes++;
+    for (; at && base->mixed[at - 1] > offset; at--)
+        base->mixed[at] = base->mixed[at - 1];
+    base->mixed[at] = (uint16_t)offset;
+}
+
+/* What may hide a pointer in what is added: words of parameters are told, which the launch knows; of all others only that
+ * there are some. */
+static void mix(const struct values *values, struct code_base *base, list mixed)
+{
+    for (uint32_t i = 0; i < values_count(values, mixed); i++) {
+        uint32_t word = values_at(values, mixed, i);
+        enum token_kind kind = token_kind(word);
+        if (kind == TOKEN_PARAMETER)
+            add_mixed(base, token_what(word));
+        else if (kind != TOKEN_OTHER && kind != TOKEN_STACK)
+            base->mixes = CODE_MIXED_ANY;
+    }
+}
+
 static void tell(struct solver *solver, const struct seen *seen)
 {
     for (uint32_t i = 0; i < seen->count; i++) {
         const struct beginning *beginning = beginning_of(solver, seen, i);
         uint32_t kind = beginning->term[0].kind;
+        for (uint32_t t = 0; t < beginning->count; t++) {
+            if (beginning->term[t].kind == CODE_LOADED)
+                follow(solver, beginning->term[t].low, seen->use & ~(uint8_t)CODE_FAR, beginning->count > 1);
+        }
         if (kind == CODE_LOADED && beginning->count == 1)
-            follow(solver, beginning->term[0].low, seen->use & ~(uint8_t)CODE_FAR);
-        else if (kind == BEGINS_DATA)
-            note(solver, beginning, seen->use & ~(uint8_t)CODE_FAR, 0);
-        else if (kind != BEGINS_PLACE)
-            base_of(solver, beginning)->use |= (uint8_t)seen->use;
+            continue;
+        if (kind == BEGINS_DATA)
+            note(solver, beginning, seen->use & ~(uint8_t)CODE_FAR, 0, 0);
+        else if (kind != BEGINS_PLACE) {
+            struct code_base *base = base_of(solver, beginning);
+            base->use |= (uint8_t)seen->use;
+            mix(solver->values, base, seen->mixed);
+        }
     }
 }
 
 static void tell_banks(struct solver *solver)
 {
     for (uint32_t i = 0; i < CODE_VARIABLES; i++) {
-        struct beginning beginning = {1, {{CODE_VARIABLE, i, 0}}};
+        struct beginning beginning = {1, 0, {{CODE_VARIABLE, i, 0}}};
         if (solver->accesses->banks >> i & 1)
             base_of(solver, &beginning)->use |= CODE_READ;
     }

@@ -46,6 +46,17 @@ static void add_to(struct solver *solver, struct sum *sum, value_id id, int nega
     sum->number += negated ? 0 - value.number : value.number;
 }
 
+/* The upper halves of addresses where systems put what has no place of its own. */
+enum { UPPER_FIRST = 0x7000, UPPER_END = 0x8000 };
+
+/* An address that is written out in the code, beside a parameter: nothing says that it is a pointer. */
+static int is_written_out(struct solver *solver, const struct sum *sum, value_id id)
+{
+    struct value value = steps_value(solver, id);
+    return sum->sums && value.known == KNOWN_NUMBER && !value.sums && !value.mixed && value.number >= UPPER_FIRST &&
+           value.number < UPPER_END;
+}
+
 static value_id value_of_sum(struct solver *solver, const struct sum *sum)
 {
     return values_of(solver->values, (struct value){sum->sums, sum->mixed, sum->known, sum->number});
@@ -57,6 +68,11 @@ static value_id do_sum(struct solver *solver, const struct step *step, uint32_t 
     struct sum sum = {0, 0, KNOWN_NUMBER, 0};
     for (uint32_t i = 0; i < step->sources; i++)
         add_to(solver, &sum, steps_source(solver, step, i, word), step->source[i].negated);
+    for (uint32_t i = 0; i < step->sources; i++) {
+        uint32_t forgotten = token(TOKEN_FORGOTTEN, 0);
+        if (is_written_out(solver, &sum, steps_source(solver, step, i, word)))
+            sum.mixed = values_mix(solver->values, sum.mixed, values_list(solver->values, &forgotten, 1));
+    }
     if (word && sum.known == KNOWN_NUMBER) {
         uint64_t lower = 0;
         for (uint32_t i = 0; i < step->sources; i++) {

@@ -10,7 +10,7 @@
 #include "interpose/code/arena.h"
 
 /* Of more words that are mixed in only that some were loaded; more sums are anything. */
-enum { WORDS_MOST = 512, MIXED_MOST = 24, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, FIRST_ROOM = 1024 };
+enum { WORDS_MOST = 512, MIXED_MOST = 24, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, EITHER_MOST = 12, FIRST_ROOM = 1024 };
 
 static uint32_t mix(uint32_t hash, uint32_t word)
 {
@@ -235,17 +235,47 @@ list values_words(struct values *values, list sums)
     return all;
 }
 
-static list too_many(struct values *values, list a, list b, list *mixed)
-{
-    list both = values_union(values, values_words(values, a), values_words(values, b));
-    *mixed = values_mix(values, *mixed, both);
-    return anything(values);
-}
-
 static int is_anything(const struct values *values, list sums)
 {
     return values_count(values, sums) == 1 && values_count(values, values_at(values, sums, 0)) == 1 &&
            token_kind(values_at(values, values_at(values, sums, 0), 0)) == TOKEN_FORGOTTEN;
+}
+
+static int is_either(const struct values *values, list sums)
+{
+    return values_count(values, sums) == 1 && values_has(values, values_at(values, sums, 0), token(TOKEN_EITHER, 0));
+}
+
+/* One sum instead of many. 0: it has too many words. Numbers are none of them. */
+static list either(struct values *values, list words)
+{
+    uint32_t sorted[EITHER_MOST + 1], count = 0;
+    for (uint32_t i = 0; i < values_count(values, words); i++) {
+        uint32_t word = values_at(values, words, i);
+        if (token_kind(word) == TOKEN_EITHER || token_kind(word) == TOKEN_OTHER)
+            continue;
+        if (count == EITHER_MOST || token_kind(word) == TOKEN_FORGOTTEN)
+            return 0;
+        sorted[count++] = word;
+    }
+    count = insert(sorted, count, token(TOKEN_EITHER, 0));
+    list sum = values_list(values, sorted, count);
+    return values_list(values, &sum, 1);
+}
+
+static list too_many(struct values *values, list a, list b, list *mixed)
+{
+    list both = values_union(values, values_words(values, a), values_words(values, b)), one = either(values, both);
+    if (one)
+        return one;
+    *mixed = values_mix(values, *mixed, both);
+    return anything(values);
+}
+
+/* Whether of either nothing more is told than of which words it may be. */
+static int are_merged(const struct values *values, list a, list b)
+{
+    return is_anything(values, a) || is_anything(values, b) || is_either(values, a) || is_either(values, b);
 }
 
 /* Numbers that are added up in loops have ever more sums: no pointer has. */
@@ -262,7 +292,7 @@ list values_sums(struct values *values, list a, list b, list *mixed)
     uint32_t into[SUMS_MOST + 1], count = 0;
     if (!a || !b)
         return a ? a : b;
-    if (is_anything(values, a) || is_anything(values, b))
+    if (are_merged(values, a, b))
         return too_many(values, a, b, mixed);
     for (uint32_t i = 0; i < values_count(values, a); i++) {
         for (uint32_t j = 0; j < values_count(values, b); j++) {
@@ -335,7 +365,7 @@ value_id values_mixed(struct values *values, list words)
 
 static list join_sums(struct values *values, list a, list b, list *mixed)
 {
-    if (is_anything(values, a) || is_anything(values, b))
+    if (are_merged(values, a, b))
         return too_many(values, a, b, mixed);
     list both = values_union(values, a, b);
     uint32_t count = values_count(values, both);

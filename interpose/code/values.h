@@ -22,6 +22,7 @@ enum token_kind {
     TOKEN_PLACE,      /* the address of the parameters themselves */
     TOKEN_HEAP,       /* what malloc returned */
     TOKEN_OTHER,      /* of numbers that begin no address of the program's */
+    TOKEN_EITHER,     /* in a sum: nobody knows which of its words the sum has, nor how often */
     TOKEN_FORGOTTEN   /* nobody knows */
 };
 enum { TOKEN_BITS = 28, DATA_BITS = 20, DATA_ANYWHERE = 0xffffe, LOADED_BITS = 7 };
@@ -92,7 +93,8 @@ list values_union(struct values *values, list a, list b);
 /* The same of words that are mixed in: of many that were loaded only that there are some. */
 list values_mix(struct values *values, list a, list b);
 
-/* Every sum of one member of each. Where these are too many, all that is told is their words, which are mixed in. */
+/* Every sum of one member of each. Where these are too many they become one, with TOKEN_EITHER and all of their words;
+ * where that has too many words, all that is told is these, which are mixed in. */
 list values_sums(struct values *values, list a, list b, list *mixed);
 
 /* All words of a list of sums. */

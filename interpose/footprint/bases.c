@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "interpose/footprint/numbers.h"
 #include "interpose/footprint/pageable.h"
 #include "interpose/footprint/scan.h"
 #include "interpose/footprint/textures.h"
@@ -163,23 +164,24 @@ static void use_range(struct launch *launch, size_t from, size_t to, const struc
 
 /* ---- bases ---- */
 
-/* A number that leads to no memory, with what the kernel may add to it (CODE_FAR): some programs mark what is not there so.
- */
-static int is_nowhere(uint64_t word, const struct facts_base *base)
-{
-    const uint64_t reach = UINT64_C(1) << 32;
-    const struct spans memories = memories_spans();
-    for (unsigned i = 0; i < SPANS; i++) {
-        if (memories.at[i].numbers && memories.at[i].low <= 2 * reach)
-            return 0;
-    }
-    return word < reach && !(base->use & CODE_FAR) && !pageable_is_read();
-}
-
 /* What the terms of a base were found to be. */
 struct found {
-    int known, unknown; /* some point into memory that is known; some are numbers that don't */
+    int known;     /* some point into memory that is known */
+    int loaded;    /* there is a pointer that was loaded; whatever it came from tells where it leads */
+    int strange;   /* a range has words that may be pointers, and lead nowhere known */
+    uint64_t size; /* how far all that are numbers lead from 0 */
+    unsigned addresses;
+    uint64_t address[CODE_TERMS]; /* the rest */
 };
+
+static void weigh(struct found *found, uint64_t word)
+{
+    uint64_t size = numbers_size(word);
+    if (size == UINT64_MAX)
+        found->address[found->addresses++] = word;
+    else
+        found->size += size;
+}
 
 static void use_term(struct launch *launch, const struct facts_term *term, const struct facts_base *base,
                      struct found *found)
@@ -193,15 +195,15 @@ static void use_term(struct launch *launch, const struct facts_term *term, const
         if (use_word(launch, word, term->from, base))
             found->known = 1;
         else
-            found->unknown |= !(base->terms == 1 && is_nowhere(word, base));
+            weigh(found, word);
         return;
     case CODE_RANGE:
         use_range(launch, term->from, term->to, base, &words);
         found->known |= words.used != 0;
-        found->unknown |= !words.used && words.strange;
+        found->strange |= !words.used && words.strange;
         return;
     case CODE_VARIABLE: found->known = 1; return; /* all of them are touched at once */
-    default: return;                              /* loaded: the memory that it came from tells */
+    default: found->loaded = 1; return;
     }
 }
 
@@ -219,15 +221,77 @@ static void use_sum(struct launch *launch, const struct facts_base *base, struct
         found->known = 1;
 }
 
+/* The same where nobody knows which terms are added: any two of them. */
+static void use_pairs(struct launch *launch, const struct facts_base *base)
+{
+    const struct facts_term *term = &launch->kernel->facts.term[base->first];
+    for (unsigned i = 0; i < base->terms; i++) {
+        for (unsigned k = i + 1; k < base->terms; k++) {
+            uint64_t one, other;
+            if (term[i].kind == CODE_PARAMETER && term[k].kind == CODE_PARAMETER && word_at(launch, term[i].word, &one) &&
+                word_at(launch, term[k].word, &other) && one && other)
+                use_word(launch, one + other, term[i].from, base);
+        }
+    }
+}
+
+/* Whether what is added to numbers and null pointers may be a pointer that was shifted, say. */
+static int may_be_mixed(const struct launch *launch, const struct facts_base *base)
+{
+    const struct facts_term *term = &launch->kernel->facts.term[base->first + base->terms];
+    if (base->mixes == CODE_MIXED_ANY)
+        return 1;
+    for (unsigned i = 0; i < base->mixes; i++) {
+        uint64_t word;
+        if (!word_at(launch, term[i].word, &word))
+            return 1;
+        if (numbers_may_lead(term[i].to ? word : (uint32_t)word))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the base may lead to other memory than its terms do. */
+static int is_strange(const struct launch *launch, const struct facts_base *base, const struct found *found)
+{
+    if (found->known && !(base->use & CODE_EITHER))
+        return 0;
+    for (unsigned i = 0; i < found->addresses; i++) {
+        if (!numbers_are_host(found->address[i]))
+            return 1;
+    }
+    if (found->strange)
+        return 1;
+    return !found->known && !found->loaded && (!numbers_are_nowhere(found->size) || may_be_mixed(launch, base));
+}
+
 static void use_base(struct launch *launch, const struct facts_base *base)
 {
-    struct found found = {0, 0};
+    struct found found = {0};
     for (unsigned i = 0; i < base->terms; i++)
         use_term(launch, &launch->kernel->facts.term[base->first + i], base, &found);
-    if (base->terms > 1)
+    if (base->use & CODE_EITHER)
+        use_pairs(launch, base);
+    else if (base->terms > 1)
         use_sum(launch, base, &found);
-    if (found.unknown && !found.known)
+    if (is_strange(launch, base, &found))
         touch_opaque(&launch->call->touched, OPAQUE_BASE);
+    launch->is_loaded |= found.loaded && (!found.known || base->use & CODE_EITHER);
+}
+
+static void use_bases(struct launch *launch)
+{
+    const struct facts *facts = &launch->kernel->facts;
+    for (unsigned i = 0; i < facts->bases; i++)
+        use_base(launch, &facts->base[i]);
+    for (unsigned i = 0; launch->is_loaded && i < facts->bases; i++) {
+        struct facts_base base = facts->base[i];
+        if (!base.sum_through && !base.sum_beyond)
+            continue;
+        base.through |= base.sum_through;
+        base.beyond |= base.sum_beyond;
+        use_base(launch, &base);
+    }
 }
 
 /* The variables of its module. */
@@ -244,11 +308,13 @@ static void use_variables(struct launch *launch)
     touch_whole(&launch->call->touched, memory, (facts->variables & CODE_WRITE) != 0);
     for (unsigned i = 0; i < facts->bases; i++) {
         const struct facts_base *base = &facts->base[i];
-        for (unsigned k = 0; base->through && k < base->terms; k++) {
+        uint8_t through = base->through | (launch->is_loaded ? base->sum_through : 0),
+                beyond = base->beyond | (launch->is_loaded ? base->sum_beyond : 0);
+        for (unsigned k = 0; through && k < base->terms; k++) {
             const struct facts_term *term = &facts->term[base->first + k];
             if (term->kind == CODE_VARIABLE)
                 follow_add(launch->follows,
-                           (struct follow){memory, base->through, base->beyond, term->constant, launch->kernel->addresses});
+                           (struct follow){memory, through, beyond, term->constant, launch->kernel->addresses});
         }
     }
 }
@@ -310,8 +376,7 @@ int bases_use(struct launch *launch, void *const *extra)
         return 0;
     }
     launch->by_name = kernel->module ? kernel->module->memory : NULL;
-    for (unsigned i = 0; i < kernel->facts.bases; i++)
-        use_base(launch, &kernel->facts.base[i]);
+    use_bases(launch);
     use_maps(launch);
     use_handles(launch);
     use_variables(launch);

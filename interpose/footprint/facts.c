@@ -38,28 +38,31 @@ static int find_word(uint32_t low, uint32_t high, uint32_t params, const uint32_
            find_half(high, params, layout, &word->high, &word->high_at);
 }
 
-static size_t room_for(const struct code_facts *from)
+static size_t terms_of(const struct code_facts *from)
 {
     size_t terms = 0;
     for (unsigned i = 0; i < from->bases; i++)
-        terms += from->base[i].count;
-    return from->bases * sizeof(struct facts_base) + terms * sizeof(struct facts_term) +
+        terms += from->base[i].count + (from->base[i].mixes <= CODE_MIXED ? from->base[i].mixes : 0u);
+    return terms;
+}
+
+static size_t room_for(const struct code_facts *from)
+{
+    return from->bases * sizeof(struct facts_base) + terms_of(from) * sizeof(struct facts_term) +
            from->handles * sizeof(struct facts_handle);
 }
 
 static int make_room(struct facts *facts, const struct code_facts *from)
 {
-    size_t bytes = room_for(from), terms = 0;
+    size_t bytes = room_for(from);
     if (bytes > facts->room) {
         facts->base = memory_keep(bytes);
         facts->room = facts->base ? (uint32_t)bytes : 0;
     }
     if (bytes > facts->room)
         return 0;
-    for (unsigned i = 0; i < from->bases; i++)
-        terms += from->base[i].count;
     facts->term = (struct facts_term *)(void *)(facts->base + from->bases);
-    facts->handle = (struct facts_handle *)(void *)(facts->term + terms);
+    facts->handle = (struct facts_handle *)(void *)(facts->term + terms_of(from));
     return 1;
 }
 
@@ -78,17 +81,37 @@ static int take_term(struct facts *facts, const struct code_facts *from, const s
     return 1;
 }
 
+/* Two words side by side are one of 64 bits, which a pointer may be. */
+static void take_mixed(struct facts *facts, struct facts_base *kept, const struct code_base *base, uint32_t params,
+                       const uint32_t *layout)
+{
+    if (base->mixes > CODE_MIXED) {
+        kept->mixes = CODE_MIXED_ANY;
+        return;
+    }
+    for (unsigned i = 0; i < base->mixes && kept->mixes != CODE_MIXED_ANY; i++) {
+        uint32_t low = base->mixed[i], is_pair = i + 1u < base->mixes && base->mixed[i + 1] == low + 4u;
+        struct facts_term *term = &facts->term[facts->terms];
+        *term = (struct facts_term){.kind = CODE_PARAMETER, .from = (uint16_t)low, .to = is_pair ? (uint16_t)(low + 4) : 0};
+        kept->mixes = find_word(low, is_pair ? low + 4 : low, params, layout, &term->word) ? kept->mixes + 1 : CODE_MIXED_ANY;
+        facts->terms++;
+        i += is_pair;
+    }
+}
+
 static int take_base(struct facts *facts, const struct code_facts *from, const struct code_base *base, uint32_t params,
                      const uint32_t *layout)
 {
     struct facts_base *kept = &facts->base[facts->bases++];
-    *kept = (struct facts_base){base->use, base->through, base->beyond, base->count, facts->terms};
+    *kept = (struct facts_base){base->use,        base->through, base->beyond,  base->sum_through,
+                                base->sum_beyond, base->count,   facts->terms, 0};
     if (!base->count || base->count > CODE_TERMS)
         return 0;
     for (unsigned i = 0; i < base->count; i++) {
         if (!take_term(facts, from, &base->term[i], params, layout))
             return 0;
     }
+    take_mixed(facts, kept, base, params, layout);
     return 1;
 }
 
@@ -184,6 +207,19 @@ static void be_unknown(struct code_facts *all)
     all->why = CODE_WHY_MANY;
 }
 
+static void merge_mixed(struct code_base *all, const struct code_base *one)
+{
+    for (unsigned i = 0; i < one->mixes && all->mixes <= CODE_MIXED; i++) {
+        unsigned at = 0;
+        while (at < all->mixes && all->mixed[at] != (one->mixes <= CODE_MIXED ? one->mixed[i] : 0))
+            at++;
+        if (one->mixes > CODE_MIXED || (at == all->mixes && at == CODE_MIXED))
+            all->mixes = CODE_MIXED_ANY;
+        else if (at == all->mixes)
+            all->mixed[all->mixes++] = one->mixed[i];
+    }
+}
+
 /* One of the same beginning is one more use of it. */
 static void merge_base(struct code_facts *all, const struct code_base *base)
 {
@@ -194,6 +230,9 @@ static void merge_base(struct code_facts *all, const struct code_base *base)
         same->use |= base->use;
         same->through |= base->through;
         same->beyond |= base->beyond;
+        same->sum_through |= base->sum_through;
+        same->sum_beyond |= base->sum_beyond;
+        merge_mixed(same, base);
         return;
     }
     if (all->bases == CODE_BASES)

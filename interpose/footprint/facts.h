@@ -24,8 +24,9 @@ struct facts_term {
 };
 
 struct facts_base {
-    uint8_t use, through, beyond, terms;
+    uint8_t use, through, beyond, sum_through, sum_beyond, terms;
     uint16_t first; /* of its terms */
+    uint8_t mixes;  /* as in code.h: behind its terms, of each pair of words one, `to` is 0 where it is one word alone */
 };
 
 struct facts_handle {

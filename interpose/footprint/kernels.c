@@ -95,14 +95,15 @@ static void free_kernel(struct kernel *kernel)
 static int list_base(struct kernel *kernel, const struct facts_base *base)
 {
     const struct facts_term *term = &kernel->facts.term[base->first];
-    if (base->terms != 1 || base->through)
+    if (base->terms != 1 || base->through || base->sum_through)
         return 0;
     if (term->kind == CODE_VARIABLE)
         return 1;
     if (term->kind != CODE_PARAMETER || !facts_is_contiguous(term->word) || kernel->listed == KERNEL_POINTERS)
         return 0;
     kernel->pointer[kernel->listed++] =
-        (struct kernel_pointer){term->word.low, term->word.low_at, term->from, (base->use & CODE_WRITE) != 0};
+        (struct kernel_pointer){term->word.low, term->word.low_at, term->from, (base->use & CODE_WRITE) != 0,
+                                base->mixes != 0};
     return 1;
 }
 
@@ -127,8 +128,9 @@ static struct ways ways_of(const struct facts *facts)
     struct ways ways = {0, 0};
     for (unsigned i = 0; !facts->opaque && i < facts->bases; i++) {
         const struct facts_base *base = &facts->base[i];
-        ways.any |= base->through;
-        for (unsigned k = 0; base->through && k < base->terms; k++)
+        int follows = base->through | base->sum_through;
+        ways.any |= follows;
+        for (unsigned k = 0; follows && k < base->terms; k++)
             ways.variables |= facts->term[base->first + k].kind == CODE_VARIABLE;
     }
     return ways;

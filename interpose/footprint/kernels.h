@@ -10,9 +10,11 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/modules.h"
 
-/* A pointer among the parameters: in which one, at which byte of it, and of all of them. */
+/* A pointer among the parameters: in which one, at which byte of it, and of all of them. far: where it is 0, what is added
+ * to it may be one. */
 struct kernel_pointer {
-    uint16_t number, at, offset, writes;
+    uint16_t number, at, offset;
+    uint8_t writes, far;
 };
 enum { KERNEL_POINTERS = 96 };
 

@@ -77,7 +77,7 @@ static void add_opaque(struct touched *touched)
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
 {
     struct follows follows;
-    struct launch launch = {C, kernel, params, NULL, 0, &follows, NULL};
+    struct launch launch = {C, kernel, params, NULL, 0, &follows, 0, NULL};
     follows_clear(&follows);
     C->followed = 0;
     int known = bases_use(&launch, extra);
@@ -97,7 +97,7 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
 void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra,
                         struct follows *follows)
 {
-    struct launch launch = {C, kernel, params, NULL, 0, follows, NULL};
+    struct launch launch = {C, kernel, params, NULL, 0, follows, 0, NULL};
     C->followed = 0;
     follows_clear(follows);
     bases_use(&launch, extra);

@@ -42,8 +42,11 @@ static inline __attribute__((always_inline)) int add_pointers(struct thread *thr
         if (__builtin_expect(!bytes, 0))
             return 0;
         uint64_t word = scan_load(bytes + pointer->at);
-        if (__builtin_expect(!word, 0))
+        if (__builtin_expect(!word, 0)) {
+            if (pointer->far)
+                return 0;
             continue;
+        }
         struct memory *memory = memories_memory(thread, word, pointer->offset / 8u);
         if (!memory || memory->host) /* of the host, or mapped in parts */
             return 0;

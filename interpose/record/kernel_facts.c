@@ -27,18 +27,28 @@ _Static_assert((int)PTDS_CODE_WHY_NO_IMAGE == CODE_WHY_NO_IMAGE && (int)PTDS_COD
                    (int)PTDS_CODE_WHY_MEMORY == CODE_WHY_MEMORY,
                "reasons");
 
-enum { WORDS_MOST = CODE_BASES * (1 + CODE_TERMS) };
+/* A head has room for the kinds of so many terms. */
+enum { TERMS_MOST = 8, WORDS_MOST = CODE_BASES * ((CODE_TERMS + TERMS_MOST - 1) / TERMS_MOST + CODE_TERMS) };
 
-/* How many words it takes. */
-static unsigned put_base(uint32_t *word, const struct code_base *base)
+/* Terms from the one on. Returns how many words they take. */
+static unsigned put_terms(uint32_t *word, const struct code_base *base, unsigned from, unsigned count)
 {
-    unsigned count = base->count < CODE_TERMS ? base->count : CODE_TERMS;
     word[0] = (base->use & 15u) | (base->through & 15u) << 4 | (base->beyond & 15u) << 8 | count << 12;
     for (unsigned i = 0; i < count; i++) {
-        word[0] |= (base->term[i].kind & 3u) << (16 + 2 * i);
-        word[1 + i] = base->term[i].low | (uint32_t)base->term[i].high << 16;
+        const struct code_term *term = &base->term[from + i];
+        word[0] |= (term->kind & 3u) << (16 + 2 * i);
+        word[1 + i] = term->low | (uint32_t)term->high << 16;
     }
     return 1 + count;
+}
+
+/* A base with more terms than one has room for is two. Returns how many words it takes. */
+static unsigned put_base(uint32_t *word, const struct code_base *base, uint16_t *bases)
+{
+    unsigned count = base->count < CODE_TERMS ? base->count : CODE_TERMS, words = 0;
+    for (unsigned from = 0; from < count; from += TERMS_MOST, ++*bases)
+        words += put_terms(word + words, base, from, count - from < TERMS_MOST ? count - from : TERMS_MOST);
+    return words;
 }
 
 void record_kernel_facts(uint32_t uid, const struct code_facts *facts)
@@ -47,12 +57,11 @@ void record_kernel_facts(uint32_t uid, const struct code_facts *facts)
     if (!record_on())
         return;
     struct ptds_rec_KERNEL_FACTS record = {.kernel = uid, .at = facts->at, .arch = facts->arch};
-    record.bases = facts->bases < CODE_BASES ? facts->bases : CODE_BASES;
-    record.verdict = record.bases == facts->bases ? facts->verdict : PTDS_CODE_UNKNOWN;
+    record.verdict = facts->bases <= CODE_BASES ? facts->verdict : PTDS_CODE_UNKNOWN;
     record.why = facts->why;
     record.flags = facts->flags;
     record.ptx = facts->is_ptx;
-    for (unsigned i = 0; i < record.bases; i++)
-        words += put_base(word + words, &facts->base[i]);
+    for (unsigned i = 0; i < facts->bases && i < CODE_BASES; i++)
+        words += put_base(word + words, &facts->base[i], &record.bases);
     define(PTDS_REC_KERNEL_FACTS, &record, sizeof record, word, words * sizeof word[0]);
 }

@@ -46,7 +46,7 @@ TEST_F(Touched, KernelsWhoseCodeOrPointersAreNotKnown)
     CU(cuMemAlloc(&gone, 1 << 20));
     CU(cuMemFree(gone));
     EXPECT_EQ(launch(copy, a, a, 0u), "w a");
-    EXPECT_EQ(launch(copy, a, CUdeviceptr{16}, 0u), "!BASE");
+    EXPECT_EQ(launch(copy, a, CUdeviceptr{16}, 0u), "w a") << "no memory lies in reach of it";
     EXPECT_EQ(launch(that_does("wr"), a, CUdeviceptr{16}), "w a") << "no memory lies in reach of it";
     EXPECT_EQ(launch(that_does("wr"), a, CUdeviceptr{1} << 32), "!BASE");
     EXPECT_EQ(launch(copy, a, CUdeviceptr{1} << 32, 0u), "!BASE");
@@ -56,7 +56,9 @@ TEST_F(Touched, KernelsWhoseCodeOrPointersAreNotKnown)
     EXPECT_EQ(launch(far, a, CUdeviceptr{5}), "w a");
     EXPECT_EQ(launch(far, CUdeviceptr{16}, a / 4), "!BASE");
     EXPECT_EQ(launch(copy, a, CUdeviceptr{1} << 60 | a, 0u), "!BASE") << "a tag in its high bits";
-    EXPECT_EQ(launch(copy, a, a << 32 | a >> 32, 0u), "!BASE");
+    EXPECT_EQ(launch(copy, a, a * 3, 0u), "!BASE");
+    EXPECT_EQ(launch(copy, a, CUdeviceptr{0x3ff0000000000000}, 0u), "w a") << "1.0";
+    EXPECT_EQ(launch(copy, a, CUdeviceptr{0} - 4096, 0u), "w a") << "a negative number";
     EXPECT_EQ(launch(copy, a, a + (1 << 20) + 65537, 0u), "!BASE");
     EXPECT_EQ(launch(that_does("rq"), a, CUdeviceptr{16}), "r a") << "no pointer";
     runnable = false;
@@ -84,7 +86,8 @@ TEST_F(Touched, SumsOfParameters)
     EXPECT_EQ(launch(function, CUdeviceptr{64}, b - 64), "w a w b") << "beside the one, at the beginning of the other";
     EXPECT_EQ(launch(function, a, b), "w a w b") << "whichever it is";
     EXPECT_EQ(launch(function, a, b - a), "w a w b") << "where their sum lies";
-    EXPECT_EQ(launch(function, CUdeviceptr{64}, CUdeviceptr{64}), "!BASE");
+    EXPECT_EQ(launch(function, CUdeviceptr{64}, CUdeviceptr{64}), "") << "two numbers";
+    EXPECT_EQ(launch(function, CUdeviceptr{64}, CUdeviceptr{1} << 40), "!BASE");
     EXPECT_EQ(launch(function, none, none), "");
 }
 
@@ -158,7 +161,8 @@ TEST_F(Touched, PointersInTwoHalves)
     CUdeviceptr a = device("a");
     CUfunction function = kernel(text, "k");
     EXPECT_EQ(launch(function, unsigned(a >> 32), 7u, unsigned(a)), "w a");
-    EXPECT_EQ(launch(function, unsigned(a), 7u, unsigned(a >> 32)), "!BASE");
+    EXPECT_EQ(launch(function, unsigned(a), 7u, unsigned(a >> 32)), "") << "no address";
+    EXPECT_EQ(launch(function, unsigned((a >> 32) + 1), 7u, unsigned(a)), "!BASE");
 }
 
 /* Arrays that count from one, and ends that are counted down from: as far as 64 KiB. A pointer to where a memory begins
@@ -358,7 +362,7 @@ TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
     static unsigned own[4];
     CUfunction function = kernel(kit_ptx, KIT_COPY);
     auto address = reinterpret_cast<CUdeviceptr>(own);
-    EXPECT_EQ(launch(function, a, address, 0u), "!BASE");
+    EXPECT_EQ(launch(function, a, address, 0u), "w a") << "the device does not read it";
     watch_pageable(1);
     EXPECT_EQ(launch(function, a, address, 0u), "!OTHER");
     /* Wherever it lies: programs that are not position-independent have their heap below 4 GiB. Neither is a sanitizer's.

@@ -16,7 +16,7 @@
 
 enum { SPIN_NS = 20000000, CASE_SECONDS = 30, LOOK_MS = 100, MOST_CHOSEN = 256 };
 
-static const struct row *const groups[] = {rows_table, rows_memory, rows_variable, rows_other, rows_load};
+static const struct row *const groups[] = {rows_table, rows_memory, rows_variable, rows_other, rows_load, rows_number};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 struct options {
