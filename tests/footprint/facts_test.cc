@@ -28,7 +28,8 @@ protected:
     static void add(struct code_facts &to, unsigned use, const std::vector<struct code_term> &terms, unsigned through = 0)
     {
         struct code_base &base = to.base[to.bases++];
-        base = {uint8_t(use), uint8_t(through), 0, uint8_t(terms.size()), {}};
+        base = {};
+        base.use = uint8_t(use), base.through = uint8_t(through), base.count = uint8_t(terms.size());
         std::copy(terms.begin(), terms.end(), base.term);
     }
     static void add_variable(struct code_facts &to, const char *name, int constant)

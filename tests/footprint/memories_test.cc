@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <random>
 #include <thread>
@@ -182,10 +182,10 @@ TEST(Memories, AgainstAModel)
 TEST(Memories, AQuarterOfAMillion)
 {
     constexpr uint64_t many = 262144, step = 8191; /* a step that visits all places in another order */
-    auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock(); /* this process alone: other tests run beside it */
     for (uint64_t i = 0; i < many; i++)
         add(0x7f0000000000 + i * step % many * 512, 512);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+    EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 10);
     ASSERT_EQ(memories_count(), many);
     for (uint64_t i = 0; i < many; i += 97)
         ASSERT_EQ(memories_find(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);

@@ -91,6 +91,31 @@ TEST_F(Touched, SumsOfParameters)
     EXPECT_EQ(launch(function, none, none), "");
 }
 
+/* An address in the code itself, as compilers at run time write it: beside a distance nothing says that it is a pointer. */
+TEST_F(Touched, AddressesInTheCodeBesideNumbers)
+{
+    CUdeviceptr a = device("a");
+    const std::string sum = "mov.u64 %rd1, " + std::to_string(a) +
+                            ";\nld.param.u64 %rd2, [p0];\nadd.s64 %rd3, %rd2, %rd1;\nst.global.u32 [%rd3], %r1;\n";
+    CUfunction function = kernel(module_of("k", "q", "", sum), "k");
+    EXPECT_EQ(launch(function, CUdeviceptr{0}), "!BASE");
+    EXPECT_EQ(launch(function, CUdeviceptr{64}), "!BASE");
+}
+
+/* What is added to a pointer may be one that was shifted. */
+TEST_F(Touched, PointersThatWereShiftedBesideNumbers)
+{
+    CUdeviceptr a = device("a"), none = 0;
+    const std::string sum = "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nshl.b64 %rd1, %rd1, 4;\n"
+                            "add.s64 %rd3, %rd2, %rd1;\nst.global.u32 [%rd3], %r1;\n";
+    CUfunction function = kernel(module_of("k", "qq", "", sum), "k");
+    EXPECT_EQ(launch(function, a >> 4, none), "!BASE");
+    EXPECT_EQ(launch(function, a >> 4, CUdeviceptr{64}), "!BASE");
+    EXPECT_EQ(launch(function, CUdeviceptr{3}, none), "");
+    EXPECT_EQ(launch(function, CUdeviceptr{3}, CUdeviceptr{64}), "") << "numbers both";
+    EXPECT_EQ(launch(function, CUdeviceptr{3}, a), "w a");
+}
+
 /* A structure that is indexed when the kernel runs: any of its words may be the pointer. */
 TEST_F(Touched, RangesOfParameters)
 {

@@ -87,8 +87,8 @@ TEST_F(Short, MemoryByTwoParameters)
     void *params[] = {&first, &second};
     kernel_.params = kernel_.listed = 2;
     for (int reader = 0; reader < 3; reader++) {
-        kernel_.pointer[0] = {0, 0, 0, reader != 0};
-        kernel_.pointer[1] = {1, 0, 8, reader != 1};
+        kernel_.pointer[0] = {0, 0, 0, reader != 0, 0};
+        kernel_.pointer[1] = {1, 0, 8, reader != 1, 0};
         struct touched touched = {};
         ASSERT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched));
         ASSERT_EQ(1, touched.count);
@@ -111,7 +111,7 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
     guard_launched_again(&again);
     kernel_.params = kernel_.listed = 1;
-    kernel_.pointer[0] = {0, 0, 0, 1};
+    kernel_.pointer[0] = {0, 0, 0, 1, 0};
     EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
     EXPECT_EQ(1u, a_->thread.missed);
     a_->thread.missed = 0;
@@ -133,7 +133,7 @@ TEST_F(Short, MoreWordsThanARecordHas)
     void *params[KERNEL_POINTERS];
     for (unsigned i = 0; i < KERNEL_POINTERS; i++) {
         params[i] = &pointer;
-        kernel_.pointer[i] = {uint16_t(i), 0, uint16_t(8 * i), 1};
+        kernel_.pointer[i] = {uint16_t(i), 0, uint16_t(8 * i), 1, 0};
     }
     for (unsigned words = 1; words <= KERNEL_POINTERS; words++) {
         kernel_.params = words, kernel_.listed = uint16_t(words);

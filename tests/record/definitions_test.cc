@@ -110,8 +110,11 @@ TEST_F(Definitions, KernelFacts)
     memset(&facts, 0, sizeof facts);
     facts.verdict = CODE_INDIRECT, facts.why = CODE_WHY_NONE, facts.flags = CODE_SYSTEM, facts.is_ptx = 1, facts.arch = 90;
     facts.at = 12, facts.bases = 2;
-    facts.base[0] = {CODE_READ, CODE_READ | CODE_WRITE, CODE_WRITE, 2, {{CODE_RANGE, 16, 32}, {CODE_VARIABLE, 3, 0}}};
-    facts.base[1] = {CODE_READ | CODE_WRITE | CODE_ATOMIC, 0, 0, 1, {{CODE_PARAMETER, 8, 12}}};
+    facts.base[0].use = CODE_READ | CODE_FAR | CODE_EITHER; /* how far, but not how sure, is told */
+    facts.base[0].through = CODE_READ | CODE_WRITE, facts.base[0].beyond = CODE_WRITE, facts.base[0].count = 2;
+    facts.base[0].term[0] = {CODE_RANGE, 16, 32}, facts.base[0].term[1] = {CODE_VARIABLE, 3, 0};
+    facts.base[1].use = CODE_READ | CODE_WRITE | CODE_ATOMIC, facts.base[1].count = 1;
+    facts.base[1].term[0] = {CODE_PARAMETER, 8, 12};
     record_kernel_facts(4, &facts);
     auto written = last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS);
     EXPECT_EQ(4u, written.kernel);
@@ -122,7 +125,7 @@ TEST_F(Definitions, KernelFacts)
     EXPECT_EQ(PTDS_CODE_WHY_NONE, written.why);
     EXPECT_EQ(PTDS_CODE_SYSTEM, written.flags);
     EXPECT_EQ(1, written.ptx);
-    const uint32_t words[] = {1 | 3 << 4 | 2 << 8 | 2 << 12 | 1 << 16 | 2 << 18, 16 | 32 << 16, 3, 7 | 1 << 12,
+    const uint32_t words[] = {9 | 3 << 4 | 2 << 8 | 2 << 12 | 1 << 16 | 2 << 18, 16 | 32 << 16, 3, 7 | 1 << 12,
                               8 | 12 << 16};
     const auto bytes = bytes_of(PTDS_REC_KERNEL_FACTS).back();
     ASSERT_LE(sizeof written + sizeof words, bytes.size());
@@ -136,10 +139,11 @@ TEST_F(Definitions, ManyKernelFacts)
     memset(&facts, 0, sizeof facts);
     facts.bases = CODE_BASES;
     for (code_base &base : facts.base)
-        base = {CODE_READ, 0, 0, CODE_TERMS, {{CODE_PARAMETER, 8, 12}, {CODE_LOADED, 0, 0}}};
+        base.use = CODE_READ, base.count = CODE_TERMS, base.term[0] = {CODE_PARAMETER, 8, 12};
     record_kernel_facts(5, &facts);
     EXPECT_EQ(PTDS_CODE_DIRECT, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).verdict);
-    EXPECT_EQ(sizeof(ptds_rec_KERNEL_FACTS) + CODE_BASES * (1 + CODE_TERMS) * sizeof(uint32_t),
+    EXPECT_EQ(2 * 192, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).bases) << "12 terms are two of at most 8";
+    EXPECT_EQ(sizeof(ptds_rec_KERNEL_FACTS) + 192 * (2 + 12) * sizeof(uint32_t),
               bytes_of(PTDS_REC_KERNEL_FACTS).back().size());
     facts.bases = CODE_BASES + 1;
     record_kernel_facts(5, &facts);
