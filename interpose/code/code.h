@@ -48,7 +48,7 @@ struct code_base {
     uint8_t sum_through, sum_beyond; /* the same by sums with CODE_LOADED, where none of their other terms is the pointer */
     uint8_t count;                   /* of terms, at least 1 */
     struct code_term term[CODE_TERMS];
-    uint8_t mixes;             /* of CODE_FAR: how many words of the parameters are in what is added; CODE_MIXED_ANY: others, too */
+    uint8_t mixes; /* of CODE_FAR: how many words of the parameters are in what is added; CODE_MIXED_ANY: others, too */
     uint16_t mixed[CODE_MIXED]; /* the bytes where these begin, four each, in order */
 };
 

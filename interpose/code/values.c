@@ -10,7 +10,15 @@
 #include "interpose/code/arena.h"
 
 /* Of more words that are mixed in only that some were loaded; more sums are anything. */
-enum { WORDS_MOST = 512, MIXED_MOST = 24, SUMS_MOST = 64, LONG_SUMS_MOST = 8, SUM_MOST = 4, EITHER_MOST = 12, FIRST_ROOM = 1024 };
+enum {
+    WORDS_MOST = 512,
+    MIXED_MOST = 24,
+    SUMS_MOST = 64,
+    LONG_SUMS_MOST = 8,
+    SUM_MOST = 4,
+    EITHER_MOST = 12,
+    FIRST_ROOM = 1024
+};
 
 static uint32_t mix(uint32_t hash, uint32_t word)
 {

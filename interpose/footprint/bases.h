@@ -19,7 +19,7 @@ struct launch {
     const uint8_t *buffer;
     size_t size;
     struct follows *follows;
-    int is_loaded; /* in a sum no parameter is the pointer, so one that was loaded is */
+    int is_loaded;                /* in a sum no parameter is the pointer, so one that was loaded is */
     const struct memory *by_name; /* the module's variables, as long as they are written by name alone */
 };
 

@@ -93,7 +93,8 @@ static void take_mixed(struct facts *facts, struct facts_base *kept, const struc
         uint32_t low = base->mixed[i], is_pair = i + 1u < base->mixes && base->mixed[i + 1] == low + 4u;
         struct facts_term *term = &facts->term[facts->terms];
         *term = (struct facts_term){.kind = CODE_PARAMETER, .from = (uint16_t)low, .to = is_pair ? (uint16_t)(low + 4) : 0};
-        kept->mixes = find_word(low, is_pair ? low + 4 : low, params, layout, &term->word) ? kept->mixes + 1 : CODE_MIXED_ANY;
+        kept->mixes =
+            find_word(low, is_pair ? low + 4 : low, params, layout, &term->word) ? kept->mixes + 1 : CODE_MIXED_ANY;
         facts->terms++;
         i += is_pair;
     }
@@ -103,7 +104,7 @@ static int take_base(struct facts *facts, const struct code_facts *from, const s
                      const uint32_t *layout)
 {
     struct facts_base *kept = &facts->base[facts->bases++];
-    *kept = (struct facts_base){base->use,        base->through, base->beyond,  base->sum_through,
+    *kept = (struct facts_base){base->use,        base->through, base->beyond, base->sum_through,
                                 base->sum_beyond, base->count,   facts->terms, 0};
     if (!base->count || base->count > CODE_TERMS)
         return 0;

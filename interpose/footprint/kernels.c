@@ -101,9 +101,8 @@ static int list_base(struct kernel *kernel, const struct facts_base *base)
         return 1;
     if (term->kind != CODE_PARAMETER || !facts_is_contiguous(term->word) || kernel->listed == KERNEL_POINTERS)
         return 0;
-    kernel->pointer[kernel->listed++] =
-        (struct kernel_pointer){term->word.low, term->word.low_at, term->from, (base->use & CODE_WRITE) != 0,
-                                base->mixes != 0};
+    kernel->pointer[kernel->listed++] = (struct kernel_pointer){term->word.low, term->word.low_at, term->from,
+                                                                (base->use & CODE_WRITE) != 0, base->mixes != 0};
     return 1;
 }
 

@@ -52,8 +52,8 @@ static int refuses(uint64_t address, int why)
     return is;
 }
 
-/* Addresses that belong to devices are mapped, too, but nobody reads there. 8: no program has memory there, which shows that
- * this system looks at the address first. */
+/* Addresses that belong to devices are mapped, too, but nobody reads there. 8: no program has memory there, which shows
+ * that this system looks at the address first. */
 static int is_readable(uint64_t address)
 {
     return refuses(8, EFAULT) && refuses(address, EINVAL);

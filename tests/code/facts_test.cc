@@ -29,16 +29,29 @@ std::string Facts(const std::string &text, const char *kernel)
     return FactsText(*facts);
 }
 
+// Of the last base.
+std::string Mixed(const std::string &text)
+{
+    std::unique_ptr<code_facts> facts(new code_facts());
+    code_image image = {reinterpret_cast<const uint8_t *>(text.data()), text.size(), 80, 1};
+    code_read(&image, "k", facts.get());
+    return FactsText(*facts) + ", " + MixedText(facts->base[facts->bases - 1]);
+}
+
 // A kernel k of two pointers a and b, a 64-bit number n and a 32-bit number i, with this body; %rd1 to %rd4 have them.
+std::string Text(const std::string &body, const std::string &before = "")
+{
+    return ".version 8.0\n.target sm_80\n.address_size 64\n" + before +
+           ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 n, .param .u32 i)\n{\n"
+           ".reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n.reg .f32 %f<4>;\n"
+           "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [n];\n"
+           "ld.param.u32 %r1, [i];\ncvt.s64.s32 %rd4, %r1;\n" +
+           body + "ret;\n}\n";
+}
+
 std::string Body(const std::string &body, const std::string &before = "")
 {
-    const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + before +
-                             ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 n, .param .u32 i)\n{\n"
-                             ".reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n.reg .f32 %f<4>;\n"
-                             "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [n];\n"
-                             "ld.param.u32 %r1, [i];\ncvt.s64.s32 %rd4, %r1;\n" +
-                             body + "ret;\n}\n";
-    return Facts(text, "k");
+    return Facts(Text(body, before), "k");
 }
 
 TEST(Facts, OfTheConformanceKernels)
@@ -91,6 +104,30 @@ TEST(Facts, ArithmeticOnPointers)
     EXPECT_EQ("direct 0:w", Body("shl.b64 %rd5, %rd3, 1;\nsub.s64 %rd6, %rd1, %rd5;\nst.global.u32 [%rd6], %r1;\n"));
     EXPECT_EQ("direct 0:w 8:w",
               Body("setp.eq.u32 %p1, %r1, 0;\nselp.b64 %rd5, %rd1, %rd2, %p1;\nst.global.u32 [%rd5], %r1;\n"));
+}
+
+// What is added to a base may be a pointer as well, where the base turns out to be a number.
+TEST(Facts, WhatIsAddedToABase)
+{
+    const std::string store = "add.s64 %rd6, %rd5, %rd3;\nst.global.u32 [%rd6], %r1;\n";
+    EXPECT_EQ("direct 16:w, far 0 4", Mixed(Text("shl.b64 %rd5, %rd1, 3;\n" + store)));
+    EXPECT_EQ("direct 16:w, far 0 4", Mixed(Text("shl.b64 %rd5, %rd1, 16;\nshr.s64 %rd5, %rd5, 16;\n" + store)));
+    EXPECT_EQ("direct 0:r 16:w, far any", Mixed(Text("ld.global.u64 %rd5, [%rd1];\nshl.b64 %rd5, %rd5, 3;\n" + store)));
+    EXPECT_EQ("direct 16:w, far any", Mixed(Text("mov.u64 %rd5, 0x7f1234560000;\n" + store)));
+    EXPECT_EQ("direct 16:w, near", Mixed(Text("mov.u64 %rd5, 4096;\n" + store)));
+    EXPECT_EQ("direct 0:r 16+loaded:w, near", Mixed(Text("ld.global.u64 %rd5, [%rd1];\n" + store)));
+}
+
+// More sums than are told one by one.
+TEST(Facts, SumsOfSomeOfMany)
+{
+    std::string text = "ld.param.u64 %rd7, [c];\nld.param.u64 %rd8, [d];\nsetp.eq.u32 %p1, %r1, 0;\n"
+                       "selp.b64 %rd5, %rd1, %rd2, %p1;\n";
+    for (const char *number : {"%rd3", "%rd7", "%rd8"})
+        text += "add.s64 %rd6, %rd5, " + std::string(number) + ";\nselp.b64 %rd5, %rd5, %rd6, %p1;\n";
+    text = Text(text + "st.global.u32 [%rd5], %r1;\n");
+    text.replace(text.find(".param .u32 i)"), 14, ".param .u32 i, .param .u64 c, .param .u64 d)");
+    EXPECT_EQ("direct 0|8|16|32|40:w", Facts(text, "k"));
 }
 
 TEST(Facts, PointersFromEverywhere)

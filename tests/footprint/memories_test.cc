@@ -182,7 +182,7 @@ TEST(Memories, AgainstAModel)
 TEST(Memories, AQuarterOfAMillion)
 {
     constexpr uint64_t many = 262144, step = 8191; /* a step that visits all places in another order */
-    const std::clock_t begin = std::clock(); /* this process alone: other tests run beside it */
+    const std::clock_t begin = std::clock();       /* this process alone: other tests run beside it */
     for (uint64_t i = 0; i < many; i++)
         add(0x7f0000000000 + i * step % many * 512, 512);
     EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 10);

@@ -142,7 +142,7 @@ extern const struct way way_function, way_heap, way_texture, way_texture_variabl
 extern const struct way way_read_only, way_volatile, way_vector, way_atomic_load, way_exchange, way_two_loads,
     way_shifted_loads, way_bytes, way_branched, way_split, way_fetched, way_halves_shifted, way_halves_product, way_called,
     way_difference_far, way_index_far, way_first_value, way_first_value_constant;
-extern const struct way way_extended, way_extended_step, way_eighth, way_loaded_step, way_loaded_none, way_loaded_extended, way_either,
-    way_either_difference, way_either_null;
+extern const struct way way_extended, way_extended_step, way_eighth, way_loaded_step, way_loaded_none, way_loaded_extended,
+    way_either, way_either_difference, way_either_null;
 
 #endif

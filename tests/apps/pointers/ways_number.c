@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways in which numbers stand beside a pointer, or where a pointer may be: distances of 64 bits, factors by value. Listed in
-// pointers.h, used by the rows.
+// Ways in which numbers stand beside a pointer, or where a pointer may be: distances of 64 bits, factors by value. Listed
+// in pointers.h, used by the rows.
 
 #include <string.h>
 
@@ -107,10 +107,11 @@ static void pass_either_null(struct scene *s, struct arguments *a)
         .parameters = ".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u64 e, .param .u64 f, " \
                       ".param .u64 g, .param .u64 h, .param .u32 which, ", \
         .code = PARAMETER("2", "a") PARAMETER("3", "b") PARAMETER("4", "c") PARAMETER("5", "d") PARAMETER("6", "e") \
-            PARAMETER("7", "f") PARAMETER("8", "g") PARAMETER("9", "h") \
-            "ld.param.u32 %r1, [which];\nsetp.ne.u32 %p1, %r1, 0;\n" SELECT("10", "3", "2") SELECT("11", "4", "5") \
-                SELECT("12", "7", "6") SELECT("13", "8", "9") \
-            "setp.eq.u32 %p1, %r1, 7;\n" SELECT("1", "10", "11") "add.s64 %rd1, %rd1, %rd12;\nadd.s64 %rd1, %rd1, %rd13;\n", \
+            PARAMETER("7", "f") PARAMETER("8", "g") \
+                PARAMETER("9", "h") "ld.param.u32 %r1, [which];\nsetp.ne.u32 %p1, %r1, 0;\n" SELECT("10", "3", "2") \
+                    SELECT("11", "4", "5") SELECT("12", "7", "6") \
+                        SELECT("13", "8", "9") "setp.eq.u32 %p1, %r1, 7;\n" SELECT( \
+                            "1", "10", "11") "add.s64 %rd1, %rd1, %rd12;\nadd.s64 %rd1, %rd1, %rd13;\n", \
         .pass = passed}
 
 EITHER(way_either, pass_either);
