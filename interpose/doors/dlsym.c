@@ -15,6 +15,7 @@
 #include "interpose/base/elf.h"
 #include "interpose/doors/answer.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
 
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlsym)(void *, const char *);
@@ -80,10 +81,12 @@ static struct answer for_drivers(void *found, const struct asked *asked)
     int twin;
     if (driver_row(found, &twin) >= 0)
         return (struct answer){1, door_answer(found, asked->caller)};
-    void *unknown_twin = driver_twin_by_name(asked->name);
-    if (unknown_twin)
-        found = door_discovered(asked->name, found, unknown_twin, 0, asked->caller);
-    return (struct answer){1, found};
+    struct untabled unknown = {.name = asked->name, .legacy = found, .twin = driver_twin_by_name(asked->name)};
+    if (!unknown.twin && (unknown.legacy = driver_base_by_name(asked->name))) {
+        unknown.twin = found;
+        unknown.is_twin = 1;
+    }
+    return (struct answer){1, unknown.twin ? untabled_answer(&unknown, asked->caller) : found};
 }
 
 /* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope that is can't be

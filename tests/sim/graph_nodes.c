@@ -378,13 +378,6 @@ CUresult impl_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const 
     return impl_cuGraphAddNode(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
 }
 
-CUresult impl_cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                                const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                CUgraphNodeParams *nodeParams)
-{
-    return impl_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
-}
-
 /* Locked: the kind that such parameters must meet in a node. */
 static enum work_kind kind_of(const CUgraphNodeParams *p)
 {
@@ -403,8 +396,3 @@ static enum work_kind kind_of(const CUgraphNodeParams *p)
 SET_IN(impl_cuGraphNodeSetParams, node_of(hNode, kind_of(p)), of_any, CUgraphNode hNode, CUgraphNodeParams *p)
 SET_IN(impl_cuGraphExecNodeSetParams, exec_node_of(hExec, hNode, kind_of(p)), of_any, CUgraphExec hExec, CUgraphNode hNode,
        CUgraphNodeParams *p)
-
-CUresult impl_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
-{
-    return impl_cuGraphNodeSetParams(hNode, nodeParams);
-}
