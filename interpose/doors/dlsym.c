@@ -132,12 +132,16 @@ static struct answer decide_next(const struct asked *asked)
     return for_address(found, asked);
 }
 
-/* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers (the
- * shim's exports are in it) may be looked up from here. */
-static int needs_callers_scope(const void *handle, const char *name)
+/* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers may be
+ * looked up from here: the shim's exports are in it, and what is found in the driver was found there, since the shim has no
+ * other scope that leads to it. */
+static int needs_callers_scope(const struct asked *asked)
 {
     int twin;
-    return handle == RTLD_DEFAULT && api_find(name, &twin) < 0;
+    if (asked->handle != RTLD_DEFAULT || api_find(asked->name, &twin) >= 0)
+        return 0;
+    void *found = ask_real(RTLD_DEFAULT, asked);
+    return !found || !driver_owns(found);
 }
 
 struct answer ptds_dlsym_decide(void *handle, const char *name, const void *caller)
@@ -145,7 +149,7 @@ struct answer ptds_dlsym_decide(void *handle, const char *name, const void *call
     const struct asked asked = {handle, name, NULL, caller};
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!is_driver_name(name) || needs_callers_scope(handle, name))
+    if (!is_driver_name(name) || needs_callers_scope(&asked))
         return go_on;
     return handle == RTLD_NEXT ? decide_next(&asked) : for_address(ask_real(handle, &asked), &asked);
 }
@@ -155,7 +159,7 @@ struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *ver
     const struct asked asked = {handle, name, version, caller};
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!is_driver_name(name) || needs_callers_scope(handle, name))
+    if (!is_driver_name(name) || needs_callers_scope(&asked))
         return go_on;
     if (handle == RTLD_NEXT)
         return ptds_real_dlvsym(RTLD_DEFAULT, name, version) ? decide_next(&asked) : go_on;

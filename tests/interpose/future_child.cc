@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program for a simulated driver that has functions which the shim does not know (tests/sim/invented.def), and says in
+ * lines what came of it, WRONG where that is not what the driver alone gives.
+ *
+ *     future_child HOW WHERE       HOW: dlsym, default (dlsym of RTLD_DEFAULT), proc; WHERE: on which stream the unknown
+ * function is called, between work of the default stream before and after it future_child many            asks for more of
+ * them than there is room for, and calls all future_child threads         several threads at once, with streams that come
+ * and go and captures
+ */
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/interpose/simulated.h"
+
+namespace
+{
+
+using Mix = CUresult(CUdeviceptr, CUdeviceptr, size_t, float, double, unsigned, unsigned long long, double, float, double,
+                     double, double, double, double, float, unsigned, unsigned, CUstream, unsigned);
+using Nothing = CUresult(CUstream);
+
+enum { WORDS = 64, SLOW_NS = 20000000 };
+
+void *driver;
+Mix *mix, *mix_twin;
+CUfunction spin;
+CUdeviceptr src, dst, out;
+
+void *ask(const std::string &how, const char *name, bool twin)
+{
+    void *found = nullptr;
+    const std::string twins = std::string(name) + "_ptsz";
+    if (how == "proc")
+        CU(cuGetProcAddress_v2(name, &found, 99000, twin ? 2 : 1, nullptr));
+    else
+        found = dlsym(how == "default" ? RTLD_DEFAULT : driver, twin ? twins.c_str() : name);
+    if (!found)
+        printf("WRONG: no %s\n", name);
+    return found;
+}
+
+/* All sixteen numbers are passed right where the sum is. */
+const unsigned sum = 1 + 2 * 2 + 3 * 3 + 4 * 4 + 5 * 5 + 6 * 6 + 7 * 7 + 8 * 8 + 9 * 9 + 10 * 10 + 11 * 11 + 12 * 12 +
+                     13 * 13 + 14 * 14 + 15 * 15;
+
+void call(Mix *function, CUstream stream)
+{
+    errno = 77;
+    CU(function(dst, src, WORDS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, stream, 15));
+    if (errno != 77)
+        printf("WRONG: errno %d\n", errno);
+}
+
+void slow(CUstream stream)
+{
+    uint64_t ns = SLOW_NS;
+    void *params[] = {&ns};
+    CU(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+}
+
+void expect_words(const char *what, const std::vector<unsigned> &words, unsigned value)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (words[i] != value) {
+            printf("WRONG: %s: word %zu is %u, not %u\n", what, i, words[i], value);
+            return;
+        }
+}
+
+void expect(const char *what, unsigned value)
+{
+    std::vector<unsigned> words(WORDS + 1);
+    CU(cuMemcpyDtoH(words.data(), out, (WORDS + 1) * sizeof(unsigned)));
+    expect_words(what, words, value);
+    if (words[WORDS] != sum)
+        printf("WRONG: %s: the sum of the arguments is %u, not %u\n", what, words[WORDS], sum);
+}
+
+void reset()
+{
+    CU(cuMemsetD32(src, 1, WORDS));
+    CU(cuMemsetD32(dst, 2, WORDS + 1));
+    CU(cuMemsetD32(out, 3, WORDS + 1));
+    CU(cuCtxSynchronize());
+}
+
+/* The default stream before it, in another thread, too. */
+void before(Mix *function, CUstream stream, CUevent joins, bool in_thread)
+{
+    auto fill = [] {
+        slow(nullptr);
+        CU(cuMemsetD32Async(src, 5, WORDS, nullptr));
+    };
+    reset();
+    if (in_thread)
+        std::thread([&] {
+            CU(cuCtxSetCurrent(context));
+            fill();
+        }).join();
+    else
+        fill();
+    if (joins) {
+        CU(cuEventRecord(joins, nullptr));
+        CU(cuStreamWaitEvent(stream, joins, 0));
+    }
+    call(function, stream);
+    if (joins) {
+        CU(cuEventRecord(joins, stream));
+        CU(cuStreamWaitEvent(nullptr, joins, 0));
+    }
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    CU(cuStreamSynchronize(nullptr));
+    expect(in_thread ? "after another thread's work" : "after work", 5);
+}
+
+/* And after it: what it does comes late, since its stream is busy. */
+void after(Mix *function, CUstream stream, CUevent joins, bool in_thread)
+{
+    auto copy = [] {
+        CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+        CU(cuStreamSynchronize(nullptr));
+    };
+    reset();
+    slow(stream);
+    call(function, stream);
+    if (joins) {
+        CU(cuEventRecord(joins, stream));
+        CU(cuStreamWaitEvent(nullptr, joins, 0));
+    }
+    if (in_thread)
+        std::thread([&] {
+            CU(cuCtxSetCurrent(context));
+            copy();
+        }).join();
+    else
+        copy();
+    expect(in_thread ? "before another thread's work" : "before work", 1);
+}
+
+/* A host that waits for the default stream has waited for the call's work, too: it reads what that wrote. */
+void then_host(Mix *function, CUstream stream)
+{
+    std::vector<unsigned> words(WORDS);
+    CUdeviceptr kept = dst;
+    void *pinned;
+    CU(cuMemHostAlloc(&pinned, (WORDS + 1) * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
+    memset(pinned, 0, (WORDS + 1) * sizeof(unsigned));
+    reset();
+    CU(cuMemHostGetDevicePointer(&dst, pinned, 0));
+    slow(stream);
+    call(function, stream);
+    CU(cuStreamSynchronize(nullptr));
+    memcpy(words.data(), pinned, WORDS * sizeof(unsigned));
+    expect_words("before the host's wait", words, 1);
+    dst = kept;
+    CU(cuMemFreeHost(pinned));
+}
+
+/* In a capture it becomes a node, and the capture ends well. */
+void captured(CUstream stream)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    reset();
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    call(mix, stream);
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    slow(nullptr);
+    CU(cuMemsetD32Async(src, 6, WORDS, nullptr));
+    CU(cuGraphLaunch(exec, nullptr));
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    CU(cuStreamSynchronize(nullptr));
+    expect("captured", 6);
+    /* and beside one */
+    CUstream other;
+    CU(cuStreamCreate(&other, CU_STREAM_DEFAULT));
+    reset();
+    slow(other);
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    call(mix, other);
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    CU(cuStreamSynchronize(nullptr));
+    expect("beside a capture", 1);
+}
+
+void around(Mix *function, CUstream stream, CUevent joins)
+{
+    before(function, stream, joins, false);
+    before(function, stream, joins, true);
+    after(function, stream, joins, false);
+    after(function, stream, joins, true);
+    if (!joins)
+        then_host(function, stream);
+}
+
+int where(const std::string &which)
+{
+    CUstream blocking, free_running;
+    CUevent event;
+    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(cuStreamCreate(&free_running, CU_STREAM_NON_BLOCKING));
+    CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    if (which == "blocking")
+        around(mix, blocking, nullptr);
+    else if (which == "twin")
+        around(mix_twin, blocking, nullptr);
+    else if (which == "free")
+        around(mix, free_running, event);
+    else if (which == "legacy")
+        around(mix, nullptr, nullptr);
+    else if (which == "own")
+        around(mix, CU_STREAM_PER_THREAD, nullptr);
+    else if (which == "captured")
+        captured(blocking);
+    else if (which == "error")
+        printf("%d\n", mix(0, 0, WORDS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, blocking, 15));
+    else
+        return 2;
+    return 0;
+}
+
+int many()
+{
+    int called = 0;
+    for (int i = 0; i < 40; i++)
+        for (bool twin : {false, true}) {
+            const std::string name = "cuFutureNothing" + std::to_string(i / 10) + std::to_string(i % 10);
+            auto *function = reinterpret_cast<Nothing *>(ask("proc", name.c_str(), twin));
+            for (int times = 0; times <= i % 2; times++, called++)
+                CU(function(nullptr));
+        }
+    printf("%d calls\n", called);
+    return 0;
+}
+
+/* Other threads' streams come, capture and go while one calls. */
+int threads()
+{
+    std::atomic<bool> ends{false};
+    std::vector<std::thread> others;
+    for (unsigned kind : {CU_STREAM_DEFAULT, CU_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING})
+        others.emplace_back([&ends, kind] {
+            CU(cuCtxSetCurrent(context));
+            while (!ends) {
+                CUstream stream;
+                CUgraph graph;
+                CU(cuStreamCreate(&stream, kind));
+                if (kind == CU_STREAM_NON_BLOCKING) {
+                    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+                    CU(cuMemsetD32Async(out, 1, 1, stream));
+                    CU(cuStreamEndCapture(stream, &graph));
+                    CU(cuGraphDestroy(graph));
+                }
+                CU(cuMemsetD32Async(out, 1, 1, stream));
+                CU(cuStreamDestroy(stream));
+                usleep(200); /* streams that are gone are found out about where no capture is open */
+            }
+        });
+    for (int i = 0; i < 500; i++)
+        call(mix, nullptr);
+    ends = true;
+    for (std::thread &other : others)
+        other.join();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const std::string how = argc > 1 ? argv[1] : "dlsym", which = argc > 2 ? argv[2] : "blocking";
+    driver = dlopen("libcuda.so.1", RTLD_NOW);
+    auto *without = reinterpret_cast<Mix *>(ask(how == "many" || how == "threads" ? "dlsym" : how, "cuFutureMix", false));
+    printf("without a context: %d\n",
+           without(0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nullptr, 15) != CUDA_SUCCESS);
+    start();
+    spin = kernel("spin_ns");
+    for (CUdeviceptr *memory : {&src, &dst, &out})
+        CU(cuMemAlloc(memory, (WORDS + 1) * sizeof(unsigned)));
+    mix = without;
+    mix_twin = reinterpret_cast<Mix *>(ask(how == "many" || how == "threads" ? "dlsym" : how, "cuFutureMix", true));
+    int result = how == "many" ? many() : how == "threads" ? threads() : where(which);
+    CU(cuCtxSynchronize());
+    printf("done\n");
+    return result;
+}
