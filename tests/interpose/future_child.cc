@@ -3,10 +3,11 @@
  * A program for a simulated driver that has functions which the shim does not know (tests/sim/invented.def), and says in
  * lines what came of it, WRONG where that is not what the driver alone gives.
  *
- *     future_child HOW WHERE       HOW: dlsym, default (dlsym of RTLD_DEFAULT), proc; WHERE: on which stream the unknown
- * function is called, between work of the default stream before and after it future_child many            asks for more of
- * them than there is room for, and calls all future_child threads         several threads at once, with streams that come
- * and go and captures
+ *     future_child dlsym WHERE     on which stream the unknown function is called, with work of the default stream
+ *                                  before and after it; default: found by dlsym of RTLD_DEFAULT, proc: cuGetProcAddress
+ *     future_child many            asks for more of them than there is room for, and calls all
+ *     future_child threads         several threads at once, with streams that come and go, and captures
+ *     future_child newest          the functions that CUDA 13.1 to 13.5 added
  */
 #include <atomic>
 #include <cerrno>
@@ -127,6 +128,8 @@ void after(Mix *function, CUstream stream, CUevent joins, bool in_thread)
         CU(cuStreamSynchronize(nullptr));
     };
     reset();
+    for (int i = 0; i < 3; i++) /* so that the guard knows these for what the thread does all the time */
+        copy();
     slow(stream);
     call(function, stream);
     if (joins) {
@@ -227,6 +230,91 @@ int where(const std::string &which)
     return 0;
 }
 
+#define NEWEST(name) reinterpret_cast<decltype(&name)>(ask("dlsym", #name, false))
+extern "C" {
+CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *data, unsigned mode);
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUmemcpyAttributes *how,
+                                     CUstream stream);
+CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
+                           size_t count, CUgraphNodeParams *params);
+CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params);
+}
+
+unsigned *pinned;
+unsigned noted;
+
+void note(void *)
+{
+    noted = pinned[0];
+}
+
+/* Work of another thread's default stream, which comes before. */
+void in_other_thread(CUdeviceptr at, unsigned value)
+{
+    std::thread([=] {
+        CU(cuCtxSetCurrent(context));
+        slow(nullptr);
+        CU(cuMemsetD32Async(at, value, WORDS, nullptr));
+    }).join();
+}
+
+unsigned last_word()
+{
+    std::vector<unsigned> words(WORDS);
+    CU(cuMemcpyDtoDAsync(out, dst, WORDS * sizeof(unsigned), nullptr));
+    CU(cuMemcpyDtoH(words.data(), out, WORDS * sizeof(unsigned)));
+    return words[WORDS - 1];
+}
+
+void host_function()
+{
+    CUdeviceptr mapped;
+    CU(cuMemHostAlloc(reinterpret_cast<void **>(&pinned), WORDS * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
+    CU(cuMemHostGetDevicePointer(&mapped, pinned, 0));
+    CU(cuMemsetD32(mapped, 0, WORDS));
+    in_other_thread(mapped, 7);
+    CU(NEWEST(cuLaunchHostFunc_v2)(nullptr, note, nullptr, 1));
+    CU(cuStreamSynchronize(nullptr));
+    printf("host function: %u, refused: %d\n", noted, NEWEST(cuLaunchHostFunc_v2)(nullptr, note, nullptr, 2));
+}
+
+void graph_node(CUstream stream)
+{
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUgraphNodeParams params = {};
+    params.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    params.memset.dst = dst;
+    params.memset.elementSize = 4;
+    params.memset.width = WORDS;
+    params.memset.height = 1;
+    params.memset.value = 9;
+    CU(cuGraphCreate(&graph, 0));
+    CU(NEWEST(cuGraphAddNode_v3)(&node, graph, nullptr, nullptr, 0, &params));
+    params.memset.value = 10;
+    CU(NEWEST(cuGraphNodeSetParams_v2)(node, &params));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    slow(stream);
+    CU(cuGraphLaunch(exec, stream));
+    printf("graph: %u\n", last_word());
+}
+
+int newest()
+{
+    CUstream blocking;
+    CUmemcpyAttributes attributes = {};
+    attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    host_function();
+    reset();
+    in_other_thread(src, 8);
+    CU(NEWEST(cuMemcpyWithAttributesAsync)(dst, src, WORDS * sizeof(unsigned), &attributes, blocking));
+    printf("copy: %u\n", last_word());
+    graph_node(blocking);
+    return 0;
+}
+
 int many()
 {
     int called = 0;
@@ -277,17 +365,19 @@ int threads()
 int main(int argc, char **argv)
 {
     const std::string how = argc > 1 ? argv[1] : "dlsym", which = argc > 2 ? argv[2] : "blocking";
+    const std::string door = how == "default" || how == "proc" ? how : "dlsym";
     driver = dlopen("libcuda.so.1", RTLD_NOW);
-    auto *without = reinterpret_cast<Mix *>(ask(how == "many" || how == "threads" ? "dlsym" : how, "cuFutureMix", false));
-    printf("without a context: %d\n",
-           without(0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nullptr, 15) != CUDA_SUCCESS);
+    if (how != "newest") {
+        mix = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", false));
+        mix_twin = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", true));
+        printf("without a context: %d\n",
+               mix(0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nullptr, 15) != CUDA_SUCCESS);
+    }
     start();
     spin = kernel("spin_ns");
     for (CUdeviceptr *memory : {&src, &dst, &out})
         CU(cuMemAlloc(memory, (WORDS + 1) * sizeof(unsigned)));
-    mix = without;
-    mix_twin = reinterpret_cast<Mix *>(ask(how == "many" || how == "threads" ? "dlsym" : how, "cuFutureMix", true));
-    int result = how == "many" ? many() : how == "threads" ? threads() : where(which);
+    int result = how == "many" ? many() : how == "threads" ? threads() : how == "newest" ? newest() : where(which);
     CU(cuCtxSynchronize());
     printf("done\n");
     return result;

@@ -69,6 +69,17 @@ TEST(FutureDoors, ErrorsAndErrnoAreTheDrivers)
     }
 }
 
+/* The newest functions that the table does know. */
+TEST(Newest, AreOrderedAsTheirElders)
+{
+    for (const Settings &settings : keeping_order) {
+        SCOPED_TRACE(testing::PrintToString(settings));
+        Command command = future({"newest"}, settings);
+        command.env["SIM_DRIVER_VERSION"] = "13050";
+        EXPECT_EQ(run(command).out, "host function: 7, refused: 1\ncopy: 8\ngraph: 10\ndone\n");
+    }
+}
+
 /* What was found and handed out, by name, and how often it was called. */
 std::string told(const Walk &trace)
 {
