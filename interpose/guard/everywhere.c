@@ -26,31 +26,36 @@ static int take_part(struct call *C, const struct where *where)
     return lane != TURN_NO_LANE || !guard_all_is_done(C);
 }
 
-static int on_created(struct call *C, struct context *context)
+/* Blocking streams come after the legacy stream's waits and before its marks by themselves. One that nobody has seen at
+ * work is left to that: so it takes no lane, and the driver does not hear of a 0x2 that the program may never use. */
+static int on_created(struct call *C, struct context *context, int by_legacy)
 {
     enum { AT_A_TIME = 64 };
     struct stream *streams[AT_A_TIME];
-    unsigned next = 0, count, goes_on = 1;
-    while (goes_on && (count = objects_streams_of(context, &next, streams, AT_A_TIME))) {
-        for (unsigned i = 0; goes_on && i < count; i++) {
+    unsigned next = 0, count;
+    while ((count = objects_streams_of(context, &next, streams, AT_A_TIME))) {
+        for (unsigned i = 0; i < count; i++) {
             const struct where where = {.on = ON_STREAM_UNNAMED, .stream = streams[i], .context = context};
-            goes_on = (unsigned)take_part(C, &where);
+            int unseen = streams[i]->kind == PTDS_STREAM_BLOCKING && !__atomic_load_n(&streams[i]->lane, __ATOMIC_RELAXED);
+            if (!(unseen && by_legacy) && !take_part(C, &where))
+                return 0;
         }
     }
-    return (int)goes_on;
+    return 1;
 }
 
-static int on_own(struct call *C, struct context *context)
+static int on_own(struct call *C, struct context *context, int by_legacy)
 {
     const struct where where = {.on = ON_OWN, .context = context, .here = thread_in(C->thread, context)};
-    return !where.here || capture_has_per_thread(C->thread) || take_part(C, &where);
+    if (!where.here || capture_has_per_thread(C->thread) || (by_legacy && !where.here->own_lane))
+        return 1;
+    return take_part(C, &where);
 }
 
-/* In a blocking capture calls on the legacy stream fail, and nothing of ours may touch it. */
 static int on_legacy(struct call *C, struct context *context)
 {
     const struct where where = {.on = ON_LEGACY, .context = context};
-    return capture_blocks_legacy(context) || take_part(C, &where);
+    return take_part(C, &where);
 }
 
 void guard_everywhere(struct call *C)
@@ -61,6 +66,8 @@ void guard_everywhere(struct call *C)
     lock_take(&guard_state.lock); /* who looks at an event there finds all of it as it was, or as it is from now on */
     __atomic_add_fetch(&guard_unseen_calls, 1, __ATOMIC_RELAXED);
     lock_drop(&guard_state.lock);
-    if (on_created(C, context) && on_own(C, context))
+    /* In a blocking capture calls on the legacy stream fail, and nothing of ours may touch it. */
+    const int by_legacy = !capture_blocks_legacy(context);
+    if (on_created(C, context, by_legacy) && on_own(C, context, by_legacy) && by_legacy)
         on_legacy(C, context);
 }

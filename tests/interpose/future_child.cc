@@ -14,7 +14,9 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
+#include <ucontext.h>
 #include <vector>
 
 #include "tests/interpose/simulated.h"
@@ -165,6 +167,50 @@ void then_host(Mix *function, CUstream stream)
     CU(cuMemFreeHost(pinned));
 }
 
+/* It records an event that another record was known of: who waits for it waits for what nobody knows. */
+void records(CUstream stream, CUevent event)
+{
+    auto *record = reinterpret_cast<CUresult (*)(CUevent, CUstream)>(ask("dlsym", "cuFutureRecord", false));
+    std::vector<unsigned> words(WORDS);
+    reset();
+    CU(cuEventRecord(event, nullptr));
+    slow(stream);
+    CU(cuMemsetD32Async(dst, 4, WORDS, stream));
+    CU(record(event, stream));
+    CU(cuStreamWaitEvent(nullptr, event, 0));
+    std::thread([&] {
+        CU(cuCtxSetCurrent(context));
+        CU(cuMemcpyDtoDAsync(out, dst, WORDS * sizeof(unsigned), nullptr));
+        CU(cuMemcpyDtoH(words.data(), out, WORDS * sizeof(unsigned)));
+    }).join();
+    expect_words("behind an event", words, 4);
+}
+
+/* Near the very end of a stack, behind which nothing may be read. */
+ucontext_t back, coroutine;
+
+void on_coroutine()
+{
+    call(mix, nullptr);
+}
+
+void at_edge()
+{
+    enum { PAGES = 16, PAGE = 4096 };
+    auto *stack =
+        static_cast<char *>(mmap(nullptr, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(stack + PAGES * PAGE, PAGE, PROT_NONE);
+    reset();
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = stack;
+    coroutine.uc_stack.ss_size = PAGES * PAGE;
+    coroutine.uc_link = &back;
+    makecontext(&coroutine, on_coroutine, 0);
+    swapcontext(&back, &coroutine);
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    expect("at the end of a stack", 1);
+}
+
 /* In a capture it becomes a node, and the capture ends well. */
 void captured(CUstream stream)
 {
@@ -192,6 +238,14 @@ void captured(CUstream stream)
     CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
     CU(cuStreamSynchronize(nullptr));
     expect("beside a capture", 1);
+    reset();
+    slow(CU_STREAM_PER_THREAD);
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    call(mix, CU_STREAM_PER_THREAD);
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    CU(cuStreamSynchronize(nullptr));
+    expect("on the thread's own stream beside a capture", 1);
 }
 
 void around(Mix *function, CUstream stream, CUevent joins)
@@ -221,6 +275,10 @@ int where(const std::string &which)
         around(mix, nullptr, nullptr);
     else if (which == "own")
         around(mix, CU_STREAM_PER_THREAD, nullptr);
+    else if (which == "event")
+        records(free_running, event);
+    else if (which == "edge")
+        at_edge();
     else if (which == "captured")
         captured(blocking);
     else if (which == "error")

@@ -46,7 +46,8 @@ TEST_P(Future, IsOrderedOnEveryStream)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Where, Future, testing::Values("blocking", "twin", "free", "legacy", "own", "captured"),
+INSTANTIATE_TEST_SUITE_P(Where, Future,
+                         testing::Values("blocking", "twin", "free", "legacy", "own", "captured", "edge", "event"),
                          [](const auto &of) { return std::string(of.param); });
 
 TEST(FutureDoors, AllGiveTheSame)

@@ -18,6 +18,11 @@ CUresult impl_cuFutureMix(CUdeviceptr dst, CUdeviceptr src, size_t words, float 
     return impl_cuMemsetD32Async(dst + words * 4, (unsigned int)(floats + whole), 1, hStream);
 }
 
+CUresult impl_cuFutureRecord(CUevent hEvent, CUstream hStream)
+{
+    return impl_cuEventRecord(hEvent, hStream);
+}
+
 static CUresult do_nothing(CUstream hStream)
 {
     struct stream *s;
