@@ -7,19 +7,18 @@
  *                                  before and after it; default: found by dlsym of RTLD_DEFAULT, proc: cuGetProcAddress
  *     future_child many            asks for more of them than there is room for, and calls all
  *     future_child threads         several threads at once, with streams that come and go, and captures
- *     future_child newest          the functions that CUDA 13.1 to 13.5 added
  */
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <dlfcn.h>
 #include <string>
 #include <sys/mman.h>
 #include <thread>
 #include <ucontext.h>
 #include <vector>
 
-#include "tests/interpose/simulated.h"
+#include "tests/conformance/tables.ptx.h"
+#include "tests/interpose/future.h"
 
 namespace
 {
@@ -28,25 +27,7 @@ using Mix = CUresult(CUdeviceptr, CUdeviceptr, size_t, float, double, unsigned, 
                      double, double, double, double, float, unsigned, unsigned, CUstream, unsigned);
 using Nothing = CUresult(CUstream);
 
-enum { WORDS = 64, SLOW_NS = 20000000 };
-
-void *driver;
 Mix *mix, *mix_twin;
-CUfunction spin;
-CUdeviceptr src, dst, out;
-
-void *ask(const std::string &how, const char *name, bool twin)
-{
-    void *found = nullptr;
-    const std::string twins = std::string(name) + "_ptsz";
-    if (how == "proc")
-        CU(cuGetProcAddress_v2(name, &found, 99000, twin ? 2 : 1, nullptr));
-    else
-        found = dlsym(how == "default" ? RTLD_DEFAULT : driver, twin ? twins.c_str() : name);
-    if (!found)
-        printf("WRONG: no %s\n", name);
-    return found;
-}
 
 /* All sixteen numbers are passed right where the sum is. */
 const unsigned sum = 1 + 2 * 2 + 3 * 3 + 4 * 4 + 5 * 5 + 6 * 6 + 7 * 7 + 8 * 8 + 9 * 9 + 10 * 10 + 11 * 11 + 12 * 12 +
@@ -60,22 +41,6 @@ void call(Mix *function, CUstream stream)
         printf("WRONG: errno %d\n", errno);
 }
 
-void slow(CUstream stream)
-{
-    uint64_t ns = SLOW_NS;
-    void *params[] = {&ns};
-    CU(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
-}
-
-void expect_words(const char *what, const std::vector<unsigned> &words, unsigned value)
-{
-    for (size_t i = 0; i < WORDS; i++)
-        if (words[i] != value) {
-            printf("WRONG: %s: word %zu is %u, not %u\n", what, i, words[i], value);
-            return;
-        }
-}
-
 void expect(const char *what, unsigned value)
 {
     std::vector<unsigned> words(WORDS + 1);
@@ -83,14 +48,6 @@ void expect(const char *what, unsigned value)
     expect_words(what, words, value);
     if (words[WORDS] != sum)
         printf("WRONG: %s: the sum of the arguments is %u, not %u\n", what, words[WORDS], sum);
-}
-
-void reset()
-{
-    CU(cuMemsetD32(src, 1, WORDS));
-    CU(cuMemsetD32(dst, 2, WORDS + 1));
-    CU(cuMemsetD32(out, 3, WORDS + 1));
-    CU(cuCtxSynchronize());
 }
 
 /* The default stream before it, in another thread, too. */
@@ -258,6 +215,35 @@ void around(Mix *function, CUstream stream, CUevent joins)
         then_host(function, stream);
 }
 
+/* It brings a pointer that nobody has seen to where a kernel finds its memory. */
+void brings_pointers(CUstream stream)
+{
+    CUmodule tables;
+    CUfunction gather;
+    CUdeviceptr table, moved, other, kept[] = {dst, src};
+    unsigned one = 1, count = WORDS, word = 0;
+    void *params[] = {&out, &table, &one, &count};
+    CU(cuModuleLoadData(&tables, ptds_tables_ptx));
+    CU(cuModuleGetFunction(&gather, tables, "gather"));
+    reset();
+    for (CUdeviceptr *memory : {&table, &moved, &other}) {
+        CU(cuMemAlloc(memory, (WORDS + 1) * sizeof(unsigned)));
+        CU(cuMemsetD32(*memory, 0, WORDS + 1));
+    }
+    CU(cuMemcpyHtoD(table, &src, sizeof src));
+    CU(cuMemcpyHtoD(moved, &other, sizeof other));
+    CU(cuLaunchKernel(gather, 1, 1, 1, WORDS, 1, 1, 0, nullptr, params, nullptr));
+    dst = table, src = moved;
+    call(mix, stream);
+    dst = kept[0], src = kept[1];
+    CU(cuStreamSynchronize(stream));
+    in_other_thread(other, 6);
+    CU(cuLaunchKernel(gather, 1, 1, 1, WORDS, 1, 1, 0, nullptr, params, nullptr));
+    CU(cuMemcpyDtoH(&word, out, sizeof word));
+    if (word != 6)
+        printf("WRONG: through a pointer: %u, not 6\n", word);
+}
+
 int where(const std::string &which)
 {
     CUstream blocking, free_running;
@@ -277,6 +263,8 @@ int where(const std::string &which)
         around(mix, CU_STREAM_PER_THREAD, nullptr);
     else if (which == "event")
         records(free_running, event);
+    else if (which == "pointers")
+        brings_pointers(blocking);
     else if (which == "edge")
         at_edge();
     else if (which == "captured")
@@ -285,91 +273,6 @@ int where(const std::string &which)
         printf("%d\n", mix(0, 0, WORDS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, blocking, 15));
     else
         return 2;
-    return 0;
-}
-
-#define NEWEST(name) reinterpret_cast<decltype(&name)>(ask("dlsym", #name, false))
-extern "C" {
-CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *data, unsigned mode);
-CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUmemcpyAttributes *how,
-                                     CUstream stream);
-CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
-                           size_t count, CUgraphNodeParams *params);
-CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params);
-}
-
-unsigned *pinned;
-unsigned noted;
-
-void note(void *)
-{
-    noted = pinned[0];
-}
-
-/* Work of another thread's default stream, which comes before. */
-void in_other_thread(CUdeviceptr at, unsigned value)
-{
-    std::thread([=] {
-        CU(cuCtxSetCurrent(context));
-        slow(nullptr);
-        CU(cuMemsetD32Async(at, value, WORDS, nullptr));
-    }).join();
-}
-
-unsigned last_word()
-{
-    std::vector<unsigned> words(WORDS);
-    CU(cuMemcpyDtoDAsync(out, dst, WORDS * sizeof(unsigned), nullptr));
-    CU(cuMemcpyDtoH(words.data(), out, WORDS * sizeof(unsigned)));
-    return words[WORDS - 1];
-}
-
-void host_function()
-{
-    CUdeviceptr mapped;
-    CU(cuMemHostAlloc(reinterpret_cast<void **>(&pinned), WORDS * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
-    CU(cuMemHostGetDevicePointer(&mapped, pinned, 0));
-    CU(cuMemsetD32(mapped, 0, WORDS));
-    in_other_thread(mapped, 7);
-    CU(NEWEST(cuLaunchHostFunc_v2)(nullptr, note, nullptr, 1));
-    CU(cuStreamSynchronize(nullptr));
-    printf("host function: %u, refused: %d\n", noted, NEWEST(cuLaunchHostFunc_v2)(nullptr, note, nullptr, 2));
-}
-
-void graph_node(CUstream stream)
-{
-    CUgraph graph;
-    CUgraphNode node;
-    CUgraphExec exec;
-    CUgraphNodeParams params = {};
-    params.type = CU_GRAPH_NODE_TYPE_MEMSET;
-    params.memset.dst = dst;
-    params.memset.elementSize = 4;
-    params.memset.width = WORDS;
-    params.memset.height = 1;
-    params.memset.value = 9;
-    CU(cuGraphCreate(&graph, 0));
-    CU(NEWEST(cuGraphAddNode_v3)(&node, graph, nullptr, nullptr, 0, &params));
-    params.memset.value = 10;
-    CU(NEWEST(cuGraphNodeSetParams_v2)(node, &params));
-    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    slow(stream);
-    CU(cuGraphLaunch(exec, stream));
-    printf("graph: %u\n", last_word());
-}
-
-int newest()
-{
-    CUstream blocking;
-    CUmemcpyAttributes attributes = {};
-    attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-    host_function();
-    reset();
-    in_other_thread(src, 8);
-    CU(NEWEST(cuMemcpyWithAttributesAsync)(dst, src, WORDS * sizeof(unsigned), &attributes, blocking));
-    printf("copy: %u\n", last_word());
-    graph_node(blocking);
     return 0;
 }
 
@@ -424,18 +327,13 @@ int main(int argc, char **argv)
 {
     const std::string how = argc > 1 ? argv[1] : "dlsym", which = argc > 2 ? argv[2] : "blocking";
     const std::string door = how == "default" || how == "proc" ? how : "dlsym";
-    driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (how != "newest") {
-        mix = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", false));
-        mix_twin = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", true));
-        printf("without a context: %d\n",
-               mix(0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nullptr, 15) != CUDA_SUCCESS);
-    }
-    start();
-    spin = kernel("spin_ns");
-    for (CUdeviceptr *memory : {&src, &dst, &out})
-        CU(cuMemAlloc(memory, (WORDS + 1) * sizeof(unsigned)));
-    int result = how == "many" ? many() : how == "threads" ? threads() : how == "newest" ? newest() : where(which);
+    open_driver();
+    mix = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", false));
+    mix_twin = reinterpret_cast<Mix *>(ask(door, "cuFutureMix", true));
+    printf("without a context: %d\n",
+           mix(0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nullptr, 15) != CUDA_SUCCESS);
+    start_with_memory();
+    int result = how == "many" ? many() : how == "threads" ? threads() : where(which);
     CU(cuCtxSynchronize());
     printf("done\n");
     return result;

@@ -10,9 +10,10 @@ namespace ptds
 namespace
 {
 
-Command future(const std::vector<std::string> &arguments, const Settings &settings)
+Command future(const std::vector<std::string> &arguments, const Settings &settings,
+               const std::string &program = "future_child")
 {
-    Command command = shimmed("future_child", arguments, settings);
+    Command command = shimmed(program, arguments, settings);
     command.env["SIM_DRIVER_VERSION"] = "99000";
     command.libraries = simulator();
     return command;
@@ -47,7 +48,8 @@ TEST_P(Future, IsOrderedOnEveryStream)
 }
 
 INSTANTIATE_TEST_SUITE_P(Where, Future,
-                         testing::Values("blocking", "twin", "free", "legacy", "own", "captured", "edge", "event"),
+                         testing::Values("blocking", "twin", "free", "legacy", "own", "captured", "edge", "event",
+                                         "pointers"),
                          [](const auto &of) { return std::string(of.param); });
 
 TEST(FutureDoors, AllGiveTheSame)
@@ -75,7 +77,7 @@ TEST(Newest, AreOrderedAsTheirElders)
 {
     for (const Settings &settings : keeping_order) {
         SCOPED_TRACE(testing::PrintToString(settings));
-        Command command = future({"newest"}, settings);
+        Command command = future({}, settings, "newest_child");
         command.env["SIM_DRIVER_VERSION"] = "13050";
         EXPECT_EQ(run(command).out, "host function: 7, refused: 1\ncopy: 8\ngraph: 10\ndone\n");
     }
