@@ -269,6 +269,7 @@ static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLE
     struct untabled_def *known = in->calls != 0 ? same_untabled(defs, tail, strnlen(tail, bytes)) : NULL;
     if (known != NULL) {
         known->calls = in->calls;
+        known->handed = in->handed;
         return;
     }
     if (!TABLE_ADD(&defs->untabled)) {

@@ -50,15 +50,21 @@ static int number_of(const struct untabled *function)
         at++;
     if (at < NAMES && !names[at].name[0]) {
         names[at].version = function->version;
-        memcpy(names[at].name, function->name, length);
+        memcpy(names[at].name + 1, function->name + 1, length - 1);
+        __atomic_store_n(&names[at].name[0], function->name[0], __ATOMIC_RELEASE); /* from here on it is there */
     }
     lock_drop(&names_lock);
     return at < NAMES ? at : -1;
 }
 
+static int is_there(int at)
+{
+    return __atomic_load_n(&names[at].name[0], __ATOMIC_ACQUIRE) != 0;
+}
+
 void untabled_report(void)
 {
-    for (int i = 0; i < NAMES && names[i].name[0]; i++) {
+    for (int i = 0; i < NAMES && is_there(i); i++) {
         if (!__atomic_exchange_n(&names[i].reported, 1, __ATOMIC_RELAXED))
             record_untabled(names[i].name, names[i].handed, names[i].version, 0);
     }
@@ -66,7 +72,7 @@ void untabled_report(void)
 
 void untabled_report_calls(void)
 {
-    for (int i = 0; i < NAMES && names[i].name[0]; i++) {
+    for (int i = 0; i < NAMES && is_there(i); i++) {
         uint32_t calls = __atomic_load_n(&names[i].calls, __ATOMIC_RELAXED);
         if (calls)
             record_untabled(names[i].name, names[i].handed, names[i].version, calls);

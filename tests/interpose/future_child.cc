@@ -205,6 +205,24 @@ void captured(CUstream stream)
     expect("on the thread's own stream beside a capture", 1);
 }
 
+/* On a stream that nobody has seen at work, beside a capture in which the legacy stream can't stand for it. */
+void first_beside_capture(CUstream captures, CUstream first)
+{
+    CUgraph graph;
+    reset();
+    slow(nullptr);
+    CU(cuMemsetD32Async(src, 5, WORDS, nullptr));
+    CU(cuStreamBeginCapture(captures, CU_STREAM_CAPTURE_MODE_RELAXED));
+    std::thread([=] {
+        CU(cuCtxSetCurrent(context));
+        call(mix, first);
+    }).join();
+    CU(cuStreamEndCapture(captures, &graph));
+    CU(cuCtxSynchronize());
+    CU(cuMemcpyDtoDAsync(out, dst, (WORDS + 1) * sizeof(unsigned), nullptr));
+    expect("beside a capture, as the stream's first work", 5);
+}
+
 void around(Mix *function, CUstream stream, CUevent joins)
 {
     before(function, stream, joins, false);
@@ -246,9 +264,10 @@ void brings_pointers(CUstream stream)
 
 int where(const std::string &which)
 {
-    CUstream blocking, free_running;
+    CUstream blocking, free_running, unused;
     CUevent event;
     CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(cuStreamCreate(&unused, CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&free_running, CU_STREAM_NON_BLOCKING));
     CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     if (which == "blocking")
@@ -269,7 +288,10 @@ int where(const std::string &which)
         at_edge();
     else if (which == "captured")
         captured(blocking);
-    else if (which == "error")
+    else if (which == "beside") {
+        first_beside_capture(blocking, unused);
+        first_beside_capture(blocking, CU_STREAM_PER_THREAD);
+    } else if (which == "error")
         printf("%d\n", mix(0, 0, WORDS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, blocking, 15));
     else
         return 2;

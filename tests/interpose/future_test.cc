@@ -48,7 +48,7 @@ TEST_P(Future, IsOrderedOnEveryStream)
 }
 
 INSTANTIATE_TEST_SUITE_P(Where, Future,
-                         testing::Values("blocking", "twin", "free", "legacy", "own", "captured", "edge", "event",
+                         testing::Values("blocking", "twin", "free", "legacy", "own", "captured", "beside", "edge", "event",
                                          "pointers"),
                          [](const auto &of) { return std::string(of.param); });
 
