@@ -128,7 +128,7 @@ TEST(Table, NamesWhatTheDriverExports)
 {
     Names exported, newer;
     for (const api_row &row : api_rows)
-        if (row.since > CUDA_VERSION)
+        if (row.since > 13000) /* of the oldest toolkit that the shim is built with */
             for (const char *name : {row.symbol, row.twin_symbol})
                 newer.insert(name ? name : "");
     for (const Symbol &symbol : dynamic_symbols(data_file("external/cuda/lib/stubs/libcuda.so")))
