@@ -252,14 +252,33 @@ static void add_memory(struct definitions *defs, const struct ptds_rec_MEMORY *i
                                                        .context = in->context};
 }
 
+/* Written before; NULL: it was not. A shim writes no more than these. */
+enum { UNTABLED_MOST = 1024 };
+static struct untabled_def *same_untabled(struct definitions *defs, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < defs->untabled.count && i < UNTABLED_MOST; i++) {
+        const char *known = defs->untabled.items[i].text;
+        if (known != NULL && strlen(known) == bytes && memcmp(known, name, bytes) == 0)
+            return &defs->untabled.items[i];
+    }
+    return NULL;
+}
+
 static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLED *in, const void *tail, size_t bytes)
 {
+    struct untabled_def *known = in->calls != 0 ? same_untabled(defs, tail, strnlen(tail, bytes)) : NULL;
+    if (known != NULL) {
+        known->calls = in->calls;
+        known->handed = in->handed;
+        return;
+    }
     if (!TABLE_ADD(&defs->untabled)) {
         defs->out_of_memory = true;
         return;
     }
     TABLE_LAST(&defs->untabled)->handed = in->handed;
     TABLE_LAST(&defs->untabled)->version = in->version;
+    TABLE_LAST(&defs->untabled)->calls = in->calls;
     set_text(defs, &TABLE_LAST(&defs->untabled)->text, tail, bytes);
 }
 

@@ -93,7 +93,7 @@ struct process_def {
 };
 
 struct untabled_def {
-    uint32_t handed, version;
+    uint32_t handed, version, calls;
     char *text;
 };
 

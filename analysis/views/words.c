@@ -368,8 +368,15 @@ unsigned report_past(const struct report *report, void (*each)(void *data, const
     char text[PAST_ROOM];
     for (size_t i = 0; i < defs->untabled.count && each != NULL; i++) {
         const struct untabled_def *one = &defs->untabled.items[i];
-        snprintf(text, sizeof text, "%.*s is not known to the shim; the program was given the %s function", PAST_NAME,
-                 one->text != NULL ? one->text : "?", one->handed != 0 ? "per-thread" : "legacy");
+        const char *name = one->text != NULL ? one->text : "?";
+        if (one->handed == PTDS_HANDED_FORWARDER)
+            snprintf(text, sizeof text,
+                     "%.*s is not known to the shim; its calls (%u) came after all work, and all later work "
+                     "after them",
+                     PAST_NAME, name, (unsigned)one->calls);
+        else
+            snprintf(text, sizeof text, "%.*s is not known to the shim; the program was given the %s function", PAST_NAME,
+                     name, one->handed == PTDS_HANDED_TWIN ? "per-thread" : "legacy");
         each(data, text);
     }
     for (size_t i = 0; i < defs->bypasses.count && each != NULL; i++) {

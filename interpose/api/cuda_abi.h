@@ -48,4 +48,39 @@ GRAPHICS_ENTRY(cuEGLStreamProducerReturnFrame, void *, void *, CUstream *);
 GRAPHICS_ENTRY(cuGraphicsResourceGetMappedEglFrame, void *, CUgraphicsResource, unsigned int, unsigned int);
 #undef GRAPHICS_ENTRY
 
+/* What CUDA 13.1 to 13.5 added, for headers that lack it; to those that have it this says nothing new (cuda.h 13.5).
+ * Structs whose insides nobody here looks at stay incomplete. */
+typedef struct CUstreamCigCaptureParams_st CUstreamCigCaptureParams;
+typedef struct CUDA_FABRIC_COPY_BATCH_OP_st CUDA_FABRIC_COPY_BATCH_OP;
+typedef cuuint32_t CUlogicalEndpointId;
+#if CUDA_VERSION < 13030
+typedef unsigned int CUgraphRecaptureStatus;
+typedef CUresult(CUDA_CB *CUgraphRecaptureCallback)(void *, CUgraphNode, const CUgraphNodeParams *,
+                                                    const CUgraphNodeParams *, CUgraphRecaptureStatus);
+#endif
+
+#define NEW_ENTRY(name, ...) CUresult CUDAAPI name(__VA_ARGS__)
+#define NEW_ENTRIES(name, ...) \
+    NEW_ENTRY(name, __VA_ARGS__); \
+    NEW_ENTRY(name##_ptsz, __VA_ARGS__)
+NEW_ENTRIES(cuLaunchHostFunc_v2, CUstream, CUhostFn, void *, unsigned int);
+NEW_ENTRIES(cuStreamGetDevResource, CUstream, CUdevResource *, CUdevResourceType);
+NEW_ENTRIES(cuStreamBeginCaptureToCig, CUstream, CUstreamCigCaptureParams *);
+NEW_ENTRIES(cuStreamEndCaptureToCig, CUstream);
+NEW_ENTRIES(cuMemcpyWithAttributesAsync, CUdeviceptr, CUdeviceptr, size_t, CUmemcpyAttributes *, CUstream);
+NEW_ENTRIES(cuMemcpy3DWithAttributesAsync, CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
+NEW_ENTRIES(cuStreamBeginRecaptureToGraph, CUstream, CUstreamCaptureMode, CUgraph, CUgraphRecaptureCallback, void *);
+NEW_ENTRIES(cuFabricCpyBatchAsync, size_t, CUDA_FABRIC_COPY_BATCH_OP *, unsigned long long, CUstream);
+NEW_ENTRY(cuGraphAddNode_v3, CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t,
+          CUgraphNodeParams *);
+NEW_ENTRY(cuGraphNodeSetParams_v2, CUgraphNode, CUgraphNodeParams *);
+NEW_ENTRY(cuLogicalEndpointBindAddr, CUlogicalEndpointId, CUdevice, cuuint64_t, void *, cuuint64_t, unsigned long long);
+NEW_ENTRY(cuLogicalEndpointBindMem, CUlogicalEndpointId, CUdevice, cuuint64_t, CUmemGenericAllocationHandle, cuuint64_t,
+          cuuint64_t, unsigned long long);
+NEW_ENTRY(cuMulticastBindAddr_v2, CUmemGenericAllocationHandle, CUdevice, size_t, CUdeviceptr, size_t, unsigned long long);
+NEW_ENTRY(cuMulticastBindMem_v2, CUmemGenericAllocationHandle, CUdevice, size_t, CUmemGenericAllocationHandle, size_t,
+          size_t, unsigned long long);
+#undef NEW_ENTRIES
+#undef NEW_ENTRY
+
 #endif

@@ -15,6 +15,7 @@
 #include "interpose/base/elf.h"
 #include "interpose/doors/answer.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
 
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlsym)(void *, const char *);
@@ -80,10 +81,12 @@ static struct answer for_drivers(void *found, const struct asked *asked)
     int twin;
     if (driver_row(found, &twin) >= 0)
         return (struct answer){1, door_answer(found, asked->caller)};
-    void *unknown_twin = driver_twin_by_name(asked->name);
-    if (unknown_twin)
-        found = door_discovered(asked->name, found, unknown_twin, 0, asked->caller);
-    return (struct answer){1, found};
+    struct untabled unknown = {.name = asked->name, .legacy = found, .twin = driver_twin_by_name(asked->name)};
+    if (!unknown.twin && (unknown.legacy = driver_base_by_name(asked->name))) {
+        unknown.twin = found;
+        unknown.is_twin = 1;
+    }
+    return (struct answer){1, unknown.twin ? untabled_answer(&unknown, asked->caller) : found};
 }
 
 /* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope that is can't be
@@ -129,12 +132,16 @@ static struct answer decide_next(const struct asked *asked)
     return for_address(found, asked);
 }
 
-/* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers (the
- * shim's exports are in it) may be looked up from here. */
-static int needs_callers_scope(const void *handle, const char *name)
+/* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers may be
+ * looked up from here: the shim's exports are in it, and what is found in the driver was found there, since the shim has no
+ * other scope that leads to it. */
+static int needs_callers_scope(const struct asked *asked)
 {
     int twin;
-    return handle == RTLD_DEFAULT && api_find(name, &twin) < 0;
+    if (asked->handle != RTLD_DEFAULT || api_find(asked->name, &twin) >= 0)
+        return 0;
+    void *found = ask_real(RTLD_DEFAULT, asked);
+    return !found || !driver_owns(found);
 }
 
 struct answer ptds_dlsym_decide(void *handle, const char *name, const void *caller)
@@ -142,7 +149,7 @@ struct answer ptds_dlsym_decide(void *handle, const char *name, const void *call
     const struct asked asked = {handle, name, NULL, caller};
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!is_driver_name(name) || needs_callers_scope(handle, name))
+    if (!is_driver_name(name) || needs_callers_scope(&asked))
         return go_on;
     return handle == RTLD_NEXT ? decide_next(&asked) : for_address(ask_real(handle, &asked), &asked);
 }
@@ -152,7 +159,7 @@ struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *ver
     const struct asked asked = {handle, name, version, caller};
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!is_driver_name(name) || needs_callers_scope(handle, name))
+    if (!is_driver_name(name) || needs_callers_scope(&asked))
         return go_on;
     if (handle == RTLD_NEXT)
         return ptds_real_dlvsym(RTLD_DEFAULT, name, version) ? decide_next(&asked) : go_on;

@@ -6,10 +6,10 @@
 #include "interpose/doors/doors.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
+#include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/footprint.h"
@@ -122,7 +122,8 @@ int door_open(void)
         if (!opened) {
             record_listen();
             footprint_listen();
-            record_started = door_report_discovered;
+            record_started = untabled_report;
+            record_ending = untabled_report_calls;
             policy_choose();
             go_direct();
             go_quickly();
@@ -138,53 +139,8 @@ int door_open(void)
     return found;
 }
 
-/* Names are kept until recording starts; cudart resolves everything before its first real call. */
-#define UNTABLED 64
-static struct {
-    char name[96];
-    int handed, version;
-    int reported;
-} untabled[UNTABLED];
-static struct lock untabled_lock;
-
-static void remember(const char *name, int handed, int version)
-{
-    lock_take(&untabled_lock);
-    for (int i = 0; i < UNTABLED; i++) {
-        if (strcmp(untabled[i].name, name) == 0)
-            break;
-        if (untabled[i].name[0])
-            continue;
-        strncpy(untabled[i].name, name, sizeof untabled[i].name - 1);
-        untabled[i].handed = handed;
-        untabled[i].version = version;
-        break;
-    }
-    lock_drop(&untabled_lock);
-}
-
-void door_report_discovered(void)
-{
-    for (int i = 0; i < UNTABLED && untabled[i].name[0]; i++) {
-        if (!__atomic_exchange_n(&untabled[i].reported, 1, __ATOMIC_RELAXED))
-            record_untabled(untabled[i].name, untabled[i].handed, untabled[i].version);
-    }
-}
-
-void *door_discovered(const char *name, void *legacy, void *twin, int cuda_version, const void *caller)
-{
-    if (door_inert())
-        return legacy;
-    int remap = env_get()->policy == ENV_POLICY_per_thread && !(caller_filter_on() && caller_excluded(caller));
-    remember(name, remap, cuda_version);
-    if (record_on())
-        door_report_discovered();
-    return remap ? twin : legacy;
-}
-
 void doors_after_fork(void)
 {
-    opening.held = untabled_lock.held = 0;
-    for (int i = 0; i < UNTABLED; i++)
-        untabled[i].reported = 0; /* the child's trace is another one */
+    opening.held = 0;
+    untabled_after_fork();
 }

@@ -42,13 +42,6 @@ int door_passes(int id);
  * the object that asked. Runs inside dlsym: no locks beyond the loader's, no allocation. */
 void *door_answer(void *real, const void *caller);
 
-/* A function that the table does not know but that has a twin: answers what to hand out and remembers it for the report.
- * cuda_version 0: asked for by dlsym. */
-void *door_discovered(const char *name, void *legacy, void *twin, int cuda_version, const void *caller);
-
-/* Writes down what was discovered before the recorder ran. */
-void door_report_discovered(void);
-
 /* After a cuGetProcAddress call: replaces *function by the answer. */
 void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags);
 

@@ -5,6 +5,7 @@
  */
 #include "interpose/base/elf.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
 #include "interpose/state/call.h"
 
@@ -27,9 +28,10 @@ static void *unknown(const char *symbol, void *function, int cuda_version, cuuin
 {
     void *legacy = ask(symbol, cuda_version, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
     void *twin = ask(symbol, cuda_version, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
-    if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) || !legacy || !twin || legacy == twin)
+    if (!legacy || !twin || legacy == twin)
         return function;
-    return door_discovered(symbol, function, twin, cuda_version, caller);
+    int is_twin = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+    return untabled_answer(&(struct untabled){symbol, legacy, twin, is_twin, cuda_version}, caller);
 }
 
 void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags)

@@ -269,3 +269,15 @@ void *driver_twin_by_name(const char *name)
     memcpy(twin + length, "_ptds", 6);
     return elf_symbol(&object, twin);
 }
+
+void *driver_base_by_name(const char *name)
+{
+    char base[128];
+    size_t length = strlen(name);
+    if (!driver_ready() || length < 6 || length > sizeof base ||
+        (strcmp(name + length - 5, "_ptsz") != 0 && strcmp(name + length - 5, "_ptds") != 0))
+        return NULL;
+    memcpy(base, name, length - 5);
+    base[length - 5] = 0;
+    return elf_symbol(&object, base);
+}

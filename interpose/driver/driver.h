@@ -99,6 +99,8 @@ int driver_row(const void *address, int *twin);
 
 /* Whether the driver exports name_ptsz or name_ptds: then name treats the default stream. The twin's address or NULL. */
 void *driver_twin_by_name(const char *name);
+/* The other way round, of a name with such an ending. */
+void *driver_base_by_name(const char *name);
 
 /* The path of the driver's object; "" before it is known. */
 const char *driver_path(void);

@@ -290,12 +290,18 @@ static int is_synchronous(const struct call *C)
     return api_rows[C->api].route == ROUTE_IMPLICIT;
 }
 
-/* From plain host memory the driver has read all when the call is back, but for batches, which may say otherwise, and where
- * the device reads that memory itself. */
+/* A call that says when its source is read, which may be any time. */
+static int says_when_it_reads(const struct call *C)
+{
+    return C->api == API_cuMemcpyBatchAsync || C->api == API_cuMemcpyBatchAsync_v2 ||
+           C->api == API_cuMemcpyWithAttributesAsync;
+}
+
+/* From plain host memory the driver has read all when the call is back, but for those, and where the device reads that
+ * memory itself. */
 static int is_read_at_once(const struct call *C)
 {
-    return is_synchronous(C) ||
-           (C->api != API_cuMemcpyBatchAsync && C->api != API_cuMemcpyBatchAsync_v2 && !pageable_is_read());
+    return is_synchronous(C) || (!says_when_it_reads(C) && !pageable_is_read());
 }
 
 /* The bytes that are copied are those that the host finds there now: nothing else moves them about, no capture puts the

@@ -40,7 +40,10 @@ static int has_marks(unsigned lane, unsigned marks)
 
 void guard_capture_takes(struct stream *stream)
 {
-    if (!guard_on || !stream || !stream->lane)
+    if (!guard_on || !stream)
+        return;
+    __atomic_store_n(&stream->taken, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&stream->lane, __ATOMIC_SEQ_CST))
         return;
     int saved = errno, cancel;
     lock_take(&guard_state.lock);

@@ -14,6 +14,8 @@
 #include "interpose/guard/reach.h"
 #include "interpose/state/map.h"
 
+uint32_t guard_unseen_calls;
+
 static struct map events; /* CUevent -> struct guard_event * */
 static struct guard_event *unused;
 static struct guard_event *awaited; /* those that graphs wait for; under guard_state.lock */
@@ -33,7 +35,8 @@ static struct guard_event *make(CUevent event, int timed, int foreign)
     lock_drop(&unused_lock);
     if (!entry && !(entry = memory_keep(sizeof *entry)))
         return NULL;
-    *entry = (struct guard_event){.timed = (uint8_t)timed, .foreign = (uint8_t)foreign, .ticket = UINT32_MAX};
+    *entry = (struct guard_event){
+        .timed = (uint8_t)timed, .foreign = (uint8_t)foreign, .unseen = guard_unseen(), .ticket = UINT32_MAX};
     map_set(&events, (uint64_t)event, (uint64_t)entry);
     return entry;
 }
@@ -78,6 +81,7 @@ void guard_event_created(CUevent event, unsigned flags, int opened)
     entry->timed = (uint8_t)timed;
     entry->foreign = (uint8_t)foreign;
     entry->elsewhere = 0;
+    entry->unseen = guard_unseen();
 }
 
 void guard_event_recorded_elsewhere(CUevent event)
@@ -139,9 +143,10 @@ void guard_event_recording(struct guard_event *entry)
         order_recorded_drop(&entry->before);
         entry->before = entry->recorded;
     }
-    entry->elsewhere_before = on_its_way ? 1 : entry->elsewhere;
+    entry->elsewhere_before = on_its_way || entry->elsewhere || entry->unseen != guard_unseen();
     entry->recorded = (struct recorded){0};
     entry->elsewhere = 0;
+    entry->unseen = guard_unseen();
 }
 
 void guard_event_refused(CUevent event, moment at)
@@ -206,5 +211,6 @@ void guard_events_after_fork(void)
 {
     map_reset(&events);
     unused = awaited = NULL;
+    guard_unseen_calls = 0;
     unused_lock.held = 0;
 }

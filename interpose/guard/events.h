@@ -16,15 +16,23 @@ struct guard_event {
     uint8_t elsewhere_before;
     uint8_t graphs_record; /* launches of graphs record it */
     uint8_t graphs_await;  /* wait for it: it is in a list of these */
+    uint32_t unseen;       /* guard_unseen() when it was recorded last */
     uint16_t lane;         /* of the newest call that records it or waits for it */
     uint32_t ticket;       /* and its turn there */
     struct guard_event *next, *next_awaited;
 };
 
+/* Calls of which nothing is known, begun and ended. */
+extern uint32_t guard_unseen_calls;
+static inline uint32_t guard_unseen(void)
+{
+    return __atomic_load_n(&guard_unseen_calls, __ATOMIC_RELAXED);
+}
+
 /* Another process or a call that is no operation of a lane may have recorded it since it was recorded here. */
 static inline int guard_event_is_unsure(const struct guard_event *event)
 {
-    return event->foreign || event->elsewhere || event->graphs_record;
+    return event->foreign || event->elsewhere || event->graphs_record || event->unseen != guard_unseen();
 }
 
 /* The event's entry; NULL: it was made past the shim and never recorded under it. */

@@ -139,7 +139,7 @@ void guard_finish_implicit(struct call *C)
 
 /* ---- when no lane is left ---- */
 
-static int all_is_done(const struct call *C)
+int guard_all_is_done(const struct call *C)
 {
     const struct context *context = C->stream ? C->stream->context : C->context;
     int saved = errno, entered = context ? rails_enter(context) : -1;
@@ -157,7 +157,7 @@ static void alone(struct call *C)
 {
     int works = C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY;
     diag_once(DIAG_ERROR, "more streams and threads at once than legacy order can be kept for by events: the host waits");
-    C->guarded.alone = works && all_is_done(C);
+    C->guarded.alone = works && guard_all_is_done(C);
     if (C->guarded.kind == GUARD_RECORD)
         guard_event_unrecorded(C->event); /* all that it stands for is done */
     turn_none(C);
@@ -169,7 +169,7 @@ void guard_finish_alone(struct call *C)
     if (capture_any())
         ASK(rails_host_wait(C->target)); /* it has no lane itself */
     else
-        all_is_done(C);
+        guard_all_is_done(C);
 }
 
 /* ---- other work ---- */
@@ -210,6 +210,8 @@ void guard_stream_work(struct call *C)
     else if (joins_capture(C))
         guard_capture_takes(C->stream); /* what was on it before is marked */
     else if (C->guarded.kind != GUARD_NOTHING && where.context && pool_of(where.context)) {
+        if (__builtin_expect(C->stream->taken, 0)) /* the driver refused the capture */
+            __atomic_store_n(&C->stream->taken, 0, __ATOMIC_RELEASE);
         if (turn_begin(C, &where) < 0)
             alone(C);
         return;

@@ -52,6 +52,14 @@ void guard_finish_implicit(struct call *C);
 /* After a call for which there was no lane. */
 void guard_finish_alone(struct call *C);
 
+/* The host waits for all work of the call's context. 0: it could not. */
+int guard_all_is_done(const struct call *C);
+
+/* Before a call of which nothing is known, and after it: it comes after all work of the current context that legacy order
+ * promises to any of its streams, and all that is promised those streams' work comes after it. Nothing of C counts but the
+ * thread. */
+void guard_everywhere(struct call *C);
+
 /* After the book-keeping of the call: what it has made counts as touched. */
 void guard_learn(struct call *C);
 static inline void guard_late(struct call *C)

@@ -257,6 +257,28 @@ int turn_again(struct call *C, struct thread_context *here)
     return C->guarded.again = 1;
 }
 
+static int stays(const struct stream *stream, const struct context *context)
+{
+    return stream->context == context && !__atomic_load_n(&stream->gone, __ATOMIC_SEQ_CST) &&
+           !__atomic_load_n(&stream->taken, __ATOMIC_SEQ_CST) && !stream->capturing;
+}
+
+/* Locked. Who destroys the stream or captures on it says so first, and looks afterwards whether there is a lane with turns
+ * to wait for. So one of the two sees the other. */
+static int find_unnamed(const struct where *where)
+{
+    int had = rails_has_stream(where->stream);
+    if (!stays(where->stream, where->context))
+        return TURN_NO_STREAM;
+    int lane = rails_of_stream(where->stream, where->context);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (lane < 0 || stays(where->stream, where->context))
+        return lane;
+    if (had < 0)
+        rails_close_unmarked((unsigned)lane);
+    return TURN_NO_STREAM;
+}
+
 /* Locked. */
 static int find(const struct where *where)
 {
@@ -265,6 +287,7 @@ static int find(const struct where *where)
     case ON_LANE: return (int)where->lane;
     case ON_LEGACY: return pool_legacy_lane(where->context);
     case ON_STREAM: return rails_of_stream(where->stream, where->context);
+    case ON_STREAM_UNNAMED: return find_unnamed(where);
     case ON_STREAM_AS_DEFAULT:
         lane = rails_of_stream(where->stream, where->context);
         if (lane >= 0)

@@ -14,7 +14,14 @@
 /* Where a call goes: a lane of the pool, the lane of a stream that the program made, of the context's legacy stream, or of
  * the thread's 0x2. Looked up and used in one step, since lanes change hands. */
 struct where {
-    enum { ON_LANE, ON_STREAM, ON_STREAM_AS_DEFAULT, ON_LEGACY, ON_OWN } on;
+    enum {
+        ON_LANE,
+        ON_STREAM,
+        ON_STREAM_AS_DEFAULT,
+        ON_STREAM_UNNAMED,
+        ON_LEGACY,
+        ON_OWN
+    } on; /* UNNAMED: not by the program */
     unsigned lane;
     struct stream *stream;
     struct context *context;
@@ -28,7 +35,9 @@ struct where {
 void turn_abandon(struct thread *thread);
 
 /* Registers the call and makes its waits; it has its turn then. C->guarded says what kind it is, and whether the host
- * waits. Returns the lane; -1: there is none, and nothing was done. */
+ * waits. Returns the lane; negative: nothing was done, since there is no lane, or the program did not name the stream and
+ * is about to destroy it or to capture on it. */
+enum { TURN_NO_LANE = -1, TURN_NO_STREAM = -2 };
 int turn_begin(struct call *C, const struct where *where);
 
 /* Without the lock: 1 if the call is work that the thread's lane has done before (claims.h): it needs no turn. turn_end

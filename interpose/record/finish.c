@@ -108,6 +108,8 @@ void record_finish(void)
 {
     if (!record_on() || is_anothers() || is_locked_up())
         return;
+    if (record_ending)
+        record_ending();
     bypass_record();
     record_thread_names();
     record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());

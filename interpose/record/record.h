@@ -28,6 +28,8 @@ void record_listen(void);
 
 /* Called once when recording has begun; NULL: nobody wants to know. Set before the first wrapper goes on. */
 extern void (*record_started)(void);
+/* The same before it ends. */
+extern void (*record_ending)(void);
 
 /* Whether the memory of an allocation is still there. For the footprint to set; any thread, takes no memory. */
 extern int (*record_memory_is_there)(const struct ptds_rec_MEMORY *memory);
@@ -87,7 +89,8 @@ void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_
 /* Beside it, once its code was read. */
 struct code_facts;
 void record_kernel_facts(uint32_t uid, const struct code_facts *facts);
-void record_untabled(const char *name, int handed_twin, int cuda_version);
+/* handed: enum ptds_handed. */
+void record_untabled(const char *name, int handed, int cuda_version, uint32_t calls);
 void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions);
 void record_process(enum ptds_process what, uint32_t pid);
 /* In the parent. Waits for nothing: a signal handler may fork, whatever it has interrupted. */

@@ -248,9 +248,9 @@ void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_
     log_kernel(uid, name);
 }
 
-void record_untabled(const char *name, int handed_twin, int cuda_version)
+void record_untabled(const char *name, int handed, int cuda_version, uint32_t calls)
 {
-    struct ptds_rec_UNTABLED record = {.handed = (uint32_t)handed_twin, .version = (uint32_t)cuda_version};
+    struct ptds_rec_UNTABLED record = {.handed = (uint32_t)handed, .version = (uint32_t)cuda_version, .calls = calls};
     if (record_on())
         define(PTDS_REC_UNTABLED, &record, sizeof record, name, strlen(name));
 }

@@ -28,6 +28,7 @@
 
 uint32_t record_running;
 void (*record_started)(void);
+void (*record_ending)(void);
 
 /* The text of records.def, so that a trace tells its own layout. */
 static const char schema[] =

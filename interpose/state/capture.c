@@ -116,9 +116,14 @@ void capture_beginning(struct call *C, CUstream stream)
 
 void capture_began(struct call *C, CUstream stream)
 {
-    if (C->result != CUDA_SUCCESS || is_legacy(C, stream))
+    if (is_legacy(C, stream))
         return;
     struct member origin = describe(C, stream);
+    if (C->result != CUDA_SUCCESS) {
+        if (origin.stream && !origin.stream->capturing)
+            __atomic_store_n(&origin.stream->taken, 0, __ATOMIC_RELEASE);
+        return;
+    }
     int i = 0;
     lock_take(&lock);
     while (i < CAPTURES && captures[i].open)
@@ -140,6 +145,7 @@ static void close_capture(struct capture *capture)
         if (stream->capturing != capture->serial)
             continue;
         __atomic_store_n(&stream->capturing, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&stream->taken, 0, __ATOMIC_RELEASE);
         count(stream->minded_in, ONE_LESS);
     }
     for (uint32_t i = 0; i < capture->thread_count; i++)

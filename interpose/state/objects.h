@@ -49,6 +49,7 @@ struct stream {
     uint32_t kind;      /* enum ptds_stream_kind */
     uint32_t gone;      /* 0: it lives */
     uint32_t capturing; /* the capture that it takes part in; 0 none */
+    uint32_t taken; /* a capture is about to take it in, or has: what its program did not name it for must not touch it */
     struct stream *next_captured;
     struct context *minded_in;    /* whose legacy work minds that, as it was counted; NULL none */
     uint32_t lane;                /* the guard's, + 1; 0 none */
@@ -70,6 +71,10 @@ void objects_each_context(void (*each)(struct context *, void *), void *argument
 /* A created stream's entry; one made on first sight (kind as the driver says, or unknown inside a capture). Never called
  * with 0, 0x1 or 0x2. NULL only without memory. */
 struct stream *objects_stream(struct thread *thread, CUstream handle);
+
+/* The context's streams that the program has made, as far as they are known, up to `most` at a time, from *next on, which
+ * is 0 first. 0: there are no more. They may be going at this moment: who looks must know how to tell. */
+unsigned objects_streams_of(const struct context *context, unsigned *next, struct stream *found[], unsigned most);
 
 /* A new uid, from 1. Streams, events, kernels, graphs, contexts and memory each count on their own. */
 enum object_kind { OBJECT_CONTEXT, OBJECT_STREAM, OBJECT_EVENT, OBJECT_KERNEL, OBJECT_GRAPH, OBJECT_MEMORY, OBJECT_KINDS };

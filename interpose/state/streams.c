@@ -96,12 +96,38 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         stream->uid = objects_uid(OBJECT_STREAM);
         stream->kind = kind;
         stream->context = context;
-        stream->lane = 0;
+        stream->lane = stream->taken = 0;
         stream->promised = (struct promise_kept){0};
         __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
     }
     lock_drop(&streams_lock);
     return stream;
+}
+
+static int is_programs(const struct stream *stream, const struct context *context)
+{
+    return stream->context == context && stream->kind != PTDS_STREAM_SHIM_BLOCKING &&
+           stream->kind != PTDS_STREAM_SHIM_NON_BLOCKING;
+}
+
+unsigned objects_streams_of(const struct context *context, unsigned *next, struct stream *found[], unsigned most)
+{
+    unsigned count = 0;
+    lock_take(&streams_lock);
+    for (; *next < BUCKETS && count < most; ++*next) {
+        const unsigned before = count;
+        struct stream *stream = buckets[*next];
+        for (; stream && count < most; stream = stream->next) {
+            if (is_programs(stream, context))
+                found[count++] = stream;
+        }
+        if (stream && before) { /* once more, with all of the chain */
+            count = before;
+            break;
+        }
+    }
+    lock_drop(&streams_lock);
+    return count;
 }
 
 /* A stream that was made past the shim. Its flags are asked for, except inside a capture, which the question would

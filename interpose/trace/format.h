@@ -178,6 +178,10 @@ enum ptds_stream_kind {
 
 enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
 
+/* What was handed out for a function that the table does not know. FORWARDER: each call comes after all work of its
+ * context, and all later work after it. */
+enum ptds_handed { PTDS_HANDED_LEGACY = 0, PTDS_HANDED_TWIN = 1, PTDS_HANDED_FORWARDER = 2 };
+
 enum ptds_bypass {
     PTDS_BYPASS_DRIVER_COPY = 1,
     PTDS_BYPASS_OTHER_HOOK = 2,

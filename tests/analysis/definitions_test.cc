@@ -382,6 +382,12 @@ TEST(Definitions, OfWhatElseThereIs)
     EXPECT_EQ(1u, of.defs.untabled.items[0].handed);
     EXPECT_EQ(13000u, of.defs.untabled.items[0].version);
     EXPECT_STREQ("cuFuture", of.defs.untabled.items[0].text);
+    untabled.calls = 5; /* written once more at the end */
+    of.AddText(PTDS_REC_UNTABLED, untabled, "cuFuture");
+    of.AddText(PTDS_REC_UNTABLED, untabled, "cuFutureToo");
+    ASSERT_EQ(2u, of.defs.untabled.count);
+    EXPECT_EQ(5u, of.defs.untabled.items[0].calls);
+    EXPECT_EQ(5u, of.defs.untabled.items[1].calls);
     ptds_rec_BYPASS bypass = {};
     bypass.what = 2;
     bypass.functions = 3;

@@ -213,6 +213,14 @@ TEST(Text, WhatGoesPastTheShim)
                        [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
                        &lines));
     EXPECT_EQ(10u, report_past(&report, nullptr, nullptr)) << "only counted";
+    report.trace.defs.untabled.items[0].handed = 2;
+    report.trace.defs.untabled.items[0].calls = 17;
+    std::string forwarded;
+    report_past(
+        &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
+        &forwarded);
+    EXPECT_EQ("cuNew is not known to the shim; its calls (17) came after all work, and all later work after them",
+              forwarded.substr(0, forwarded.find('\n')));
     EXPECT_EQ(
         "cuNew is not known to the shim; the program was given the per-thread function\n"
         "/opt/0.so: \n"

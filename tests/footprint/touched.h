@@ -16,6 +16,11 @@
 #include <cuda.h>
 
 extern "C" {
+/* Newer than some headers. */
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUmemcpyAttributes *how,
+                                     CUstream stream);
+CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream);
+
 #include "tests/footprint/watch.h"
 }
 

@@ -144,6 +144,7 @@ TEST_F(Touched, Batches)
             "w managed[8,24) r b[0,16) w a[0,32) r c[0,32)");
     from[0] = reinterpret_cast<CUdeviceptr>(own);
     touches(cuMemcpyBatchAsync(at, from, sizes, 1, &attributes, &index, 1, stream), "w managed[8,24)");
+    touches(cuMemcpyWithAttributesAsync(at[1], from[1], 32, &attributes, stream), "w a[0,32) r c[0,32)");
     CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
     ops[0].dst.type = ops[0].src.type = ops[1].dst.type = ops[1].src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
     ops[0].dst.op.ptr.ptr = a, ops[0].dst.op.ptr.rowLength = 64, ops[0].dst.op.ptr.layerHeight = 4;
@@ -151,6 +152,7 @@ TEST_F(Touched, Batches)
     ops[0].extent = {16, 2, 2};
     ops[1].dst.op.ptr.ptr = c, ops[1].src.op.ptr.ptr = reinterpret_cast<CUdeviceptr>(own), ops[1].extent = {8, 1, 1};
     touches(cuMemcpy3DBatchAsync(2, ops, 0, stream), "w a[0,336) r b[8,72) w c[0,8)");
+    touches(cuMemcpy3DWithAttributesAsync(ops, 0, stream), "w a[0,336) r b[8,72)");
     CUDA_ARRAY_DESCRIPTOR about = {};
     about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
     CUarray array;

@@ -193,6 +193,8 @@ TEST_F(Tables, FilledByBatches)
         after([&] { return cuMemcpyBatchAsync(&to, &source, &size, 1, &attributes, &index, 1, stream), CUDA_SUCCESS; }),
         hides)
         << "it may say that the source is read when the copy runs";
+    EXPECT_EQ(after([&] { return cuMemcpyWithAttributesAsync(to, source, size, &attributes, stream), CUDA_SUCCESS; }),
+              hides);
 }
 
 TEST_F(Tables, FilledByKernels)

@@ -161,7 +161,7 @@ const char *what_is(const void *address, const Row &row)
 
 int is_begin(const std::string &symbol)
 {
-    return symbol.rfind("cuStreamBeginCapture", 0) == 0;
+    return symbol.rfind("cuStreamBeginCapture", 0) == 0 || symbol.rfind("cuStreamBeginRecapture", 0) == 0;
 }
 
 void call(const char *door, const Row &row, int twin, void *function, CUstream stream)

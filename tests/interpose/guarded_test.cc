@@ -44,6 +44,42 @@ TEST(Guarded, WhatIsNotKnownComesAfterAll)
                              });
 }
 
+/* A function of which nothing is known may be on any stream: it comes after all on each that was seen at work, and all
+ * comes after it there. The legacy stream stands for the others. */
+TEST(Guarded, WhatNobodyKnowsIsOnEveryStream)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"nbstream:n", "cuStreamCreate"},
+            {"stream:b", "cuStreamCreate"},
+            {"fill:D@0", "cuMemsetD8Async(L1)"},
+            {"future@b", "cuEventRecord(L1;E1) cuStreamWaitEvent(legacy;E1) cuEventRecord(legacy;E1) cuFutureAsync(b) "
+                         "cuEventRecord(legacy;E1)"},
+            {"fill:D@0", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+            {"t:sync@0", "cuStreamWaitEvent(L2;E1) cuStreamSynchronize(L2)"},
+        });
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"fill:D@a", "cuMemsetD8Async(a)"},
+            {"fill:O@2", "cuMemsetD8Async(ptds)"},
+            {"t:fill:D@0", "cuEventRecord(a;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+            {"twinfuture@a",
+             "cuEventRecord(a;E1) cuEventRecord(L1;E2) cuStreamWaitEvent(a;E2) cuEventRecord(legacy;E2) "
+             "cuStreamWaitEvent(a;E2) "
+             "cuEventRecord(ptds;E2) cuEventRecord(L1;E3) cuStreamWaitEvent(ptds;E3) cuStreamWaitEvent(ptds;E1) "
+             "cuEventRecord(ptds;E3) "
+             "cuStreamWaitEvent(legacy;E3) cuEventRecord(a;E4) cuStreamWaitEvent(legacy;E4) cuEventRecord(legacy;E4) "
+             "cuFutureAsync_ptsz(a) "
+             "cuEventRecord(a;E5) cuStreamWaitEvent(a;E4) cuStreamWaitEvent(ptds;E4) cuStreamWaitEvent(ptds;E5) "
+             "cuEventRecord(ptds;E6) "
+             "cuStreamWaitEvent(legacy;E6) cuEventRecord(a;E7) cuStreamWaitEvent(legacy;E7) cuEventRecord(legacy;E7)"},
+            {"t:fill:D@0", "cuStreamWaitEvent(L1;E7) cuMemsetD8Async(L1)"},
+        });
+}
+
 /* A list names what it touches. */
 TEST(Guarded, BatchesWaitForWhatTheyTouch)
 {

@@ -227,18 +227,23 @@ TEST(Early, ConstructorsOfOtherPreloadedLibraries)
 
 /* --- functions newer than the table --- */
 
-void expect_future(const std::string &policy, bool twin, const Settings &more = {})
+/* What a look-up gives: a function of the driver's by its name, "somewhere" where it is none. */
+void expect_future(const std::string &policy, uint32_t handed, const Settings &more = {})
 {
     SCOPED_TRACE(policy);
     Folder folder;
     Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}};
     settings.insert(more.begin(), more.end());
     Outcome outcome = run(shimmed("loader_child", {"future"}, settings));
-    std::string handed = twin ? "cuFutureAsync_ptsz\n" : "cuFutureAsync\n";
+    const bool forwards = handed == PTDS_HANDED_FORWARDER;
+    const std::string legacy = forwards                     ? "somewhere\n"
+                               : handed == PTDS_HANDED_TWIN ? "cuFutureAsync_ptsz\n"
+                                                            : "cuFutureAsync\n";
+    const std::string twin = forwards ? "somewhere\n" : "cuFutureAsync_ptsz\n";
     EXPECT_EQ(outcome.exit, 0) << outcome;
-    EXPECT_EQ(outcome.out, "dlsym \"cuFutureAsync\": " + handed + "dlsym \"cuFutureAsync_ptsz\": cuFutureAsync_ptsz\n" +
-                               "dlvsym \"cuFutureAsync\": " + handed + "proc 0: " + handed + "proc 1: " + handed +
-                               "proc 2: cuFutureAsync_ptsz\n" + "dlsym \"cuFutureQuery\": cuFutureQuery\n");
+    EXPECT_EQ(outcome.out, "dlsym \"cuFutureAsync\": " + legacy + "dlsym \"cuFutureAsync_ptsz\": " + twin +
+                               "dlvsym \"cuFutureAsync\": " + legacy + "proc 0: " + legacy + "proc 1: " + legacy +
+                               "proc 2: " + twin + "dlsym \"cuFutureQuery\": cuFutureQuery\n");
     if (policy == "none") {
         EXPECT_TRUE(folder.files().empty());
         return;
@@ -250,26 +255,31 @@ void expect_future(const std::string &policy, bool twin, const Settings &more = 
         if (kind != PTDS_REC_UNTABLED)
             continue;
         memcpy(&record, bytes.data(), sizeof record);
-        EXPECT_EQ(record.handed, twin ? 1u : 0u);
+        EXPECT_EQ(record.handed, handed);
     }
 }
 
 TEST(Discovery, PerThreadHandsOutTheTwin)
 {
-    expect_future("per-thread", true);
+    expect_future("per-thread", PTDS_HANDED_TWIN);
 }
 
-TEST(Discovery, OtherPoliciesNameItOnly)
+TEST(Discovery, WhereOrderIsKeptItGetsAForwarder)
 {
-    expect_future("guarded", false);
-    expect_future("stream", false);
-    expect_future("observe", false);
-    expect_future("none", false);
+    expect_future("guarded", PTDS_HANDED_FORWARDER);
+    expect_future("stream", PTDS_HANDED_FORWARDER);
+    expect_future("guarded", PTDS_HANDED_FORWARDER, {{"PTDS_EXCLUDE", "loader_child"}});
+}
+
+TEST(Discovery, OthersNameItOnly)
+{
+    expect_future("observe", PTDS_HANDED_LEGACY);
+    expect_future("none", PTDS_HANDED_LEGACY);
 }
 
 TEST(Discovery, ExcludedObjectsKeepTheLegacyFunction)
 {
-    expect_future("per-thread", false, {{"PTDS_EXCLUDE", "loader_child"}});
+    expect_future("per-thread", PTDS_HANDED_LEGACY, {{"PTDS_EXCLUDE", "loader_child"}});
 }
 
 TEST(Discovery, WithoutARecord)

@@ -194,6 +194,13 @@ CUresult discard(char kind, CUstream stream)
     return cuMemDiscardBatchAsync(&at, &bytes, 1, 0, stream);
 }
 
+CUresult future(const char *name, CUstream stream)
+{
+    static void *const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    auto function = reinterpret_cast<CUresult (*)(CUstream)>(dlsym(driver, name));
+    return function ? function(stream) : CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult on_stream(const Step &step, bool *known)
 {
     CUstream stream = streams[step.stream];
@@ -236,6 +243,10 @@ CUresult on_stream(const Step &step, bool *known)
         return batch_3d(step.subject[0], stream);
     if (step.verb == "discard")
         return discard(step.subject[0], stream);
+    if (step.verb == "future")
+        return future("cuFutureAsync", stream);
+    if (step.verb == "twinfuture")
+        return future("cuFutureAsync_ptsz", stream);
     *known = false;
     return CUDA_SUCCESS;
 }

@@ -152,10 +152,11 @@ TEST_F(Definitions, ManyKernelFacts)
 
 TEST_F(Definitions, WhatWentPastOrAway)
 {
-    record_untabled("cuNewest", 1, 13020);
+    record_untabled("cuNewest", 1, 13020, 7);
     auto untabled = last<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED);
     EXPECT_EQ(1u, untabled.handed);
     EXPECT_EQ(13020u, untabled.version);
+    EXPECT_EQ(7u, untabled.calls);
     EXPECT_EQ("cuNewest", texts<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED).back());
     record_bypass(PTDS_BYPASS_NAMESPACE_USER, "libother.so", 6);
     auto bypass = last<ptds_rec_BYPASS>(PTDS_REC_BYPASS);

@@ -14,8 +14,10 @@ enum {
 #define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) ROW(symbol) ROW(symbol##_ptds)
 #define API(symbol, since, route, class, timing, params, args, before, after) ROW(symbol)
 #define EXTRA(symbol, since, params, args) ROW(symbol)
+#define INVENTED(symbol, params, args) ROW(symbol) ROW(symbol##_ptsz)
 #include "interpose/api/api.def"
 #include "tests/sim/extra.def"
+#include "tests/sim/invented.def"
 #undef ROW
     ENTRY_COUNT
 };
@@ -49,9 +51,14 @@ enum {
 #define API(symbol, since, route, class, timing, params, args, before, after) \
     DEFINE(symbol, symbol, false, GIVEN_##route, params, args)
 #define EXTRA(symbol, since, params, args) DEFINE(symbol, symbol, false, NO_HANDLE, params, args)
+#define INVENTED(symbol, params, args) \
+    DEFINE(symbol, symbol, false, GIVEN_STREAM(hStream), params, args) \
+    DEFINE(symbol##_ptsz, symbol, true, GIVEN_STREAM(hStream), params, args)
 #include "interpose/api/api.def"
 #include "tests/sim/extra.def"
+#include "tests/sim/invented.def"
 
+enum { YEARS_FROM_NOW = 99000 };
 struct entry sim_entries[] = {
 #define LINE(exported, its_since, is_twin, with_twin, is_row) \
     {.symbol = #exported, \
@@ -66,8 +73,11 @@ struct entry sim_entries[] = {
     LINE(symbol, since, false, true, true) LINE(symbol##_ptds, twin_since, true, true, true)
 #define API(symbol, since, route, class, timing, params, args, before, after) LINE(symbol, since, false, false, true)
 #define EXTRA(symbol, since, params, args) LINE(symbol, since, false, false, false)
+#define INVENTED(symbol, params, args) \
+    LINE(symbol, YEARS_FROM_NOW, false, true, true) LINE(symbol##_ptsz, YEARS_FROM_NOW, true, true, true)
 #include "interpose/api/api.def"
 #include "tests/sim/extra.def"
+#include "tests/sim/invented.def"
 #undef LINE
 };
 const int sim_entry_count = ENTRY_COUNT;

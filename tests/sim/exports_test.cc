@@ -44,7 +44,7 @@ using GetProcAddress = CUresult(const char *, void **, int, cuuint64_t, CUdriver
 
 TEST(Exports, EveryRowAndTwin)
 {
-    InChild({}, [](Library library) -> std::string {
+    InChild({{"SIM_DRIVER_VERSION", "13050"}}, [](Library library) -> std::string {
         for (const Row &row : Rows())
             if (!dlsym(library, row.symbol))
                 return row.symbol;
@@ -54,7 +54,7 @@ TEST(Exports, EveryRowAndTwin)
 
 TEST(Exports, EveryAddressIsReachedByItsBareName)
 {
-    InChild({}, [](Library library) -> std::string {
+    InChild({{"SIM_DRIVER_VERSION", "13050"}}, [](Library library) -> std::string {
         auto *get = Symbol<GetProcAddress>(library, "cuGetProcAddress_v2");
         for (const Row &row : Rows()) {
             void *found = nullptr;
@@ -66,10 +66,11 @@ TEST(Exports, EveryAddressIsReachedByItsBareName)
     });
 }
 
-// The GL twins aside, which the measurement's list of names did not have.
-TEST(Exports, AnswersDifferForExactly84Names)
+// Bare names that a driver of that version gives two addresses for. The GL twins aside, which the measurement's list of
+// names did not have.
+void DifferentAnswers(const char *driver, int version, size_t expected)
 {
-    InChild({}, [](Library library) -> std::string {
+    InChild({{"SIM_DRIVER_VERSION", driver}}, [=](Library library) -> std::string {
         auto *get = Symbol<GetProcAddress>(library, "cuGetProcAddress_v2");
         auto *symbols = Symbol<int(const char **, int)>(library, "sim_symbols");
         std::vector<const char *> all(2000);
@@ -81,13 +82,24 @@ TEST(Exports, AnswersDifferForExactly84Names)
                 s.size() > 5 && (s.compare(s.size() - 5, 5, "_ptsz") == 0 || s.compare(s.size() - 5, 5, "_ptds") == 0);
             std::string name = Base(s, twin);
             void *legacy = nullptr, *per_thread = nullptr;
-            get(name.c_str(), &legacy, 13000, 1, nullptr);
-            get(name.c_str(), &per_thread, 13000, 2, nullptr);
+            get(name.c_str(), &legacy, version, 1, nullptr);
+            get(name.c_str(), &per_thread, version, 2, nullptr);
             if (legacy != per_thread && name.compare(0, 4, "cuGL") != 0)
                 differ.insert(name);
         }
-        return differ.size() == 84 ? "" : std::to_string(differ.size());
+        return differ.size() == expected ? "" : std::to_string(differ.size());
     });
+}
+
+TEST(Exports, AnswersDifferForExactly84Names)
+{
+    DifferentAnswers("13000", 13000, 84);
+}
+
+/* cuLaunchHostFunc has two versions now, the other seven are new names. */
+TEST(Exports, AndForSevenMoreNamesOfThe13_5Driver)
+{
+    DifferentAnswers("13050", 13050, 91);
 }
 
 TEST(Exports, VersionsAndFlags)

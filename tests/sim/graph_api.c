@@ -326,3 +326,16 @@ CUresult impl_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphN
         *updateResult_out = info.result;
     return result;
 }
+
+/* CUDA 13.4: kernel nodes may name a context, which they bring themselves here. */
+CUresult impl_cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                CUgraphNodeParams *nodeParams)
+{
+    return impl_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+}
+
+CUresult impl_cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    return impl_cuGraphNodeSetParams(hNode, nodeParams);
+}

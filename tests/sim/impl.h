@@ -14,7 +14,9 @@
 #define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) CUresult impl_##symbol params;
 #define API(symbol, since, route, class, timing, params, args, before, after) CUresult impl_##symbol params;
 #define EXTRA(symbol, since, params, args) CUresult impl_##symbol params;
+#define INVENTED(symbol, params, args) CUresult impl_##symbol params;
 #include "interpose/api/api.def"
 #include "tests/sim/extra.def"
+#include "tests/sim/invented.def"
 
 #endif

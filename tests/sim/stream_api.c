@@ -198,6 +198,12 @@ CUresult impl_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     return result;
 }
 
+CUresult impl_cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode)
+{
+    enum { BLOCKING, SPINS }; /* how the driver's own thread waits, which changes nothing here */
+    return syncMode <= SPINS ? impl_cuLaunchHostFunc(hStream, fn, userData) : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult impl_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
 {
     struct stream *s;

@@ -48,6 +48,9 @@ ACT(cuStreamBeginCapture_v2, (bool twin, CUstream s, CUstreamCaptureMode), begin
 ACT(cuStreamBeginCaptureToGraph,
     (bool twin, CUstream s, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t, CUstreamCaptureMode),
     begin_capture(twin, s));
+ACT(cuStreamBeginCaptureToCig, (bool twin, CUstream s, CUstreamCigCaptureParams *), begin_capture(twin, s));
+ACT(cuStreamBeginRecaptureToGraph, (bool twin, CUstream s, CUstreamCaptureMode, CUgraph, CUgraphRecaptureCallback, void *),
+    begin_capture(twin, s));
 ACT(cuStreamEndCapture, (bool twin, CUstream s, CUgraph *g), end_capture(twin, s, g));
 ACT(cuStreamIsCapturing, (bool twin, CUstream s, CUstreamCaptureStatus *status), is_capturing(twin, s, status));
 ACT(cuGraphInstantiateWithFlags, (bool, CUgraphExec *x, CUgraph, unsigned long long), new_graph_exec(x));
