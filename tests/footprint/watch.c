@@ -129,7 +129,7 @@ int watch_plainly(void *function, void *const *params, struct touched *touched)
 int watch_names(void *function, void **params, uint32_t uid)
 {
     struct call call = {.thread = thread_get(), .footprint = 1, .enter = 1};
-    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, params, NULL);
+    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
     watch_words = call.words - SHAPE_WORDS;
     watch_is_opaque = (call.flags & PTDS_CALL_OPAQUE) != 0;
     for (unsigned i = SHAPE_WORDS; i < call.words; i++) {
