@@ -5,7 +5,6 @@
 #ifndef PTDS_CODE_PTX_MODIFIERS_H
 #define PTDS_CODE_PTX_MODIFIERS_H
 
-#define S_INTEGERS " s16 s32 s64"
 #define INTEGERS " u16 u32 u64 s16 s32 s64"
 #define HALVES " f16 f16x2 bf16 bf16x2"
 #define FLOATS " f32 f64"
