@@ -158,6 +158,10 @@ TEST(Ptx, Conversions)
         {"cvt.s32.s8 %r1, %r2;", "mix r0:1 = r1:1\n"},
         {"cvt.u16.u32 %rs1, %r2;", "mix r0:1 = r1:1\n"},
         {"cvt.u64.u64 %rd1, %rd2;", "move r0:2 = r2:2\n"},
+        {"cvt.s32.u64 %rd1, %rd2;", "move r0:1 = r2:1\n"
+                                    "mix r1:1 = r0:1\n"},
+        {"cvt.u32.s64 %rd1, %rd2;", "move r0:1 = r2:1\n"
+                                    "move r1:1 = 0\n"},
         {"cvt.u8.u32 %rd1, %r2;", "mix r0:1 = r2:1\n"
                                   "move r1:1 = 0\n"},
         {"cvt.sat.u16.s32 %rs1, %r2;", "mix r0:1 = r1:1\n"},

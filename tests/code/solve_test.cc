@@ -626,6 +626,19 @@ TEST(Solve, ABranchUnderAGuard)
     EXPECT_EQ("direct 16:r 0:w", k.Facts());
 }
 
+/* By a condition besides its guard: where it goes on, the guard may hold or not. */
+TEST(Solve, ABranchThatMayGoOnUnderAGuard)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Branch(5, true).guard = 1;
+    k.Load(10, {R(4)}, 1);
+    k.Add(STEP_EXIT, 0, -1, {});
+    k.Add(STEP_EXIT, 0, -1, {});
+    EXPECT_EQ("direct 16:r 0:r", k.Facts());
+}
+
 TEST(Solve, BehindAnExitUnderAGuard)
 {
     Kernel k;
