@@ -213,19 +213,23 @@ TEST_F(Graphs, WhoseKernelsAreFirstMetInACapture)
     CU(cuStreamDestroy(stream));
 }
 
-/* A kernel that is first launched beside a capture is not known until that has ended, and is from then on. */
+/* A kernel that is first launched beside a capture is not known until that has ended, and is from then on. Until then it
+ * may have left pointers anywhere. */
 TEST_F(Graphs, BesideWhoseCaptureAKernelIsFirstMet)
 {
-    CUdeviceptr a = device("a"), b = device("b");
-    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, "gather");
     CUstream stream;
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    fill(table, a);
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b r table r a");
     CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     EXPECT_EQ(launch(copy, a, b, 0u), "!PARAMETERS");
     CU(cuStreamEndCapture(stream, &graph));
     instantiate();
     EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
     CU(cuStreamDestroy(stream));
 }
 
