@@ -114,6 +114,27 @@ TEST_F(Touched, RangesOfParameters)
     EXPECT_EQ(launch(function, parameter), "!BASE");
 }
 
+/* Of a packed one as two halves: the pointer begins at any multiple of four, up to the last of its bytes. */
+TEST_F(Touched, RangesOfPackedParameters)
+{
+    const std::string indexed = "mov.u32 %r2, %tid.x;\nmul.wide.u32 %rd1, %r2, 4;\nmov.b64 %rd2, p0;\n"
+                                "add.s64 %rd3, %rd2, %rd1;\nld.param.u32 %r3, [%rd3];\nld.param.u32 %r4, [%rd3+4];\n"
+                                "mov.b64 %rd4, {%r3, %r4};\nst.global.u32 [%rd4], %r1;\n";
+    std::string text = module_of("k", "q", "", indexed);
+    text.replace(text.find(".param .u64 p0"), 14, ".param .align 4 .b8 p0[44]");
+    CUdeviceptr a = device("a");
+    CUfunction function = kernel(text, "k");
+    struct {
+        unsigned char bytes[44];
+    } parameter = {};
+    EXPECT_EQ(launch(function, parameter), "");
+    for (unsigned at = 0; at <= 36; at += 4) {
+        parameter = {};
+        memcpy(parameter.bytes + at, &a, sizeof a);
+        EXPECT_EQ(launch(function, parameter), "w a") << at;
+    }
+}
+
 /* By the way that most launches take, by the long one, and in a buffer: words at multiples of four are loaded as two
  * halves. */
 TEST_F(Touched, PointersInPackedStructures)
