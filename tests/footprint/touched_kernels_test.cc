@@ -524,4 +524,39 @@ TEST_F(Touched, ParametersThatAreNotThere)
     EXPECT_EQ(text(), "!PARAMETERS");
 }
 
+/* What the driver is told, which compares each access with it: no byte more than there is. */
+TEST_F(Touched, Claims)
+{
+    CUdeviceptr a = device("a", 100), b = device("b", 256);
+    void *pinned;
+    CU(cuMemHostAlloc(&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    const CUdeviceptr host = CUdeviceptr(pinned);
+    CUfunction function = that_does("rw");
+    struct watch_claim claim = {};
+    const auto ranges = [&](CUdeviceptr read, CUdeviceptr written) {
+        std::string line;
+        claim = {};
+        launch(function, read, written);
+        for (unsigned i = 0; i < claim.count && i < 8; i++) {
+            const CUdeviceptr of = claim.at[i].begin >= b && claim.at[i].begin < b + 256   ? b
+                                   : claim.at[i].begin >= a && claim.at[i].begin < a + 100 ? a
+                                                                                           : host;
+            line += std::string(claim.at[i].writes ? "w" : "r") +
+                    (of == a   ? "a"
+                     : of == b ? "b"
+                               : "h") +
+                    std::to_string(claim.at[i].begin - of) + "-" + std::to_string(claim.at[i].end - of) + " ";
+        }
+        return line + (claim.everything ? "all" : "");
+    };
+    watch_claims(&claim);
+    EXPECT_EQ(ranges(a, b), "ra0-100 wb0-256 ");
+    EXPECT_EQ(ranges(0, a), "wa0-100 ");
+    EXPECT_EQ(ranges(a, CUdeviceptr{0x7f} << 40), "all");
+    EXPECT_EQ(ranges(host, 0).substr(0, 8), "rh0-64 r") << "and at each address that it has";
+    watch_claims(nullptr);
+    CU(cuCtxSynchronize());
+    CU(cuMemFreeHost(pinned));
+}
+
 } // namespace

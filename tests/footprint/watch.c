@@ -144,3 +144,25 @@ int watch_is_captured(const void *event)
 {
     return capture_has_event((CUevent)event);
 }
+
+static struct watch_claim *claimed;
+static __typeof__(driver_wants_claims) simulated;
+
+static void keep_claim(const struct driver_range *ranges, unsigned count, int everything)
+{
+    claimed->count = count;
+    claimed->everything = everything;
+    for (unsigned i = 0; i < count && i < sizeof claimed->at / sizeof *claimed->at; i++) {
+        claimed->at[i].begin = ranges[i].begin;
+        claimed->at[i].end = ranges[i].end;
+        claimed->at[i].writes = ranges[i].writes;
+    }
+}
+
+void watch_claims(struct watch_claim *claim)
+{
+    if (!claimed)
+        simulated = driver_wants_claims;
+    claimed = claim;
+    driver_wants_claims = claim ? keep_claim : simulated;
+}
