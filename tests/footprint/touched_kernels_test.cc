@@ -524,6 +524,27 @@ TEST_F(Touched, ParametersThatAreNotThere)
     EXPECT_EQ(text(), "!PARAMETERS");
 }
 
+/* The address of the memory lies somewhere in the map; one without any that is known may mean all. */
+TEST_F(Touched, TensorMaps)
+{
+    std::string text = module_of("k", "q", "",
+                                 "mov.b64 %rd1, p0;\ncp.async.bulk.tensor.1d.shared::cluster.global.tile."
+                                 "mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];\n");
+    text.replace(text.find(".param .u64 p0"), 14, ".param .align 64 .b8 p0[128]");
+    CUdeviceptr a = device("a");
+    runnable = false;
+    CUfunction function = kernel(text, "k");
+    struct {
+        CUdeviceptr words[16];
+    } map = {};
+    map.words[3] = 77;
+    EXPECT_EQ(launch(function, map), "!BASE");
+    map.words[1] = a;
+    EXPECT_EQ(launch(function, map), "w a");
+    map.words[1] = 0, map.words[15] = a + 64;
+    EXPECT_EQ(launch(function, map), "w a");
+}
+
 /* What the driver is told, which compares each access with it: no byte more than there is. */
 TEST_F(Touched, Claims)
 {

@@ -129,6 +129,18 @@ TEST_F(Touched, MorePointersThanAreKept)
     EXPECT_EQ(launch(reads, table), "!MANY") << "with the table itself";
 }
 
+/* A memory that was followed once and is then reached as part of a list is followed as that, too. */
+TEST_F(Touched, PointersThatAreFollowedFurther)
+{
+    CUdeviceptr table = device("table"), list = device("list"), a = device("a"), c = device("c");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    CU(cuMemcpyHtoD(list, &table, 8));
+    CU(cuMemcpyHtoD(a, &c, 8));
+    EXPECT_EQ(launch(that_does("t"), table), "r table r a");
+    EXPECT_EQ(launch(that_does("L"), list), "r list r table r a r c");
+    EXPECT_EQ(launch(that_does("tL"), table, list), "r table r list r a r c");
+}
+
 /* The memory that it pointed at has gone; whatever lies at its address now, nobody knows what the program means. */
 TEST_F(Touched, PointersToMemoryThatIsGone)
 {
