@@ -109,9 +109,11 @@ TEST_F(Touched, RangesOfParameters)
     EXPECT_EQ(launch(function, parameter), "w a w b") << "no address";
     parameter.words[3] = gone + (1 << 19);
     EXPECT_EQ(launch(function, parameter), "!BASE") << "like an address, of what is not there";
-    parameter = {};
-    parameter.words[2] = CUdeviceptr{0x7f} << 40;
-    EXPECT_EQ(launch(function, parameter), "!BASE");
+    for (unsigned i : {0, 2, 7}) {
+        parameter = {};
+        parameter.words[i] = CUdeviceptr{0x7f} << 40;
+        EXPECT_EQ(launch(function, parameter), "!BASE") << i;
+    }
 }
 
 /* Of a packed one as two halves: the pointer begins at any multiple of four, up to the last of its bytes. */
