@@ -44,6 +44,17 @@ const char *report_policy(const struct report *report)
     return policy != NULL ? policy : "unknown";
 }
 
+bool report_names_trusted(const struct report *report)
+{
+    const char *trust = definitions_setting(&report->trace.defs, "PTDS_TRUST");
+    return trust != NULL && strcmp(trust, "names") == 0;
+}
+
+const char *report_trust(const struct report *report)
+{
+    return report_names_trusted(report) ? ", names trusted" : "";
+}
+
 struct small_text report_host_time(const struct report *report)
 {
     struct small_text none = {"none"}, unknown = {"unknown"};
@@ -315,6 +326,8 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
     const struct report_totals *totals = &report->totals;
     struct gaps gaps = {.each = each, .data = data};
     record_gaps(report, &gaps);
+    gap(&gaps, report_names_trusted(report),
+        "kernels with unread code are guessed by their names, which is unsafe (PTDS_TRUST)");
     gap(&gaps, !trace_has_time(&report->trace), "no host times: the trace's clock cannot be converted");
     gap(&gaps, totals->untimed_waits, "%s that may have waited %s not timed",
         text_plural(totals->untimed_waits, "call").text, totals->untimed_waits == 1 ? "was" : "were");

@@ -50,6 +50,11 @@ struct line report_accessor(const struct report *report, const struct edge_end *
 bool report_has_address(const struct edge_pair *pair);
 struct line report_memory(const struct edge_pair *pair);
 const char *report_policy(const struct report *report);
+
+/* Whether the run guessed by their names what kernels touch whose code could not be read; and what the opening says of it
+ * behind the policy: nothing, or ", names trusted". */
+bool report_names_trusted(const struct report *report);
+const char *report_trust(const struct report *report);
 enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };
 extern const char *const report_stream_kinds[STREAM_KINDS];
 const char *report_stream_kind(uint32_t kind);                   /* of any number that a trace has */

@@ -201,23 +201,13 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
         be_in_its_context(C, C->leaving);
 }
 
-static int is_capturing(struct call *C, CUstream named)
-{
-    if (!capture_any() || named == CU_STREAM_LEGACY || (!named && !C->twin))
-        return 0;
-    if (!named || named == CU_STREAM_PER_THREAD)
-        return capture_has_per_thread(C->thread);
-    const struct stream *stream = objects_stream(C->thread, named);
-    return stream && stream->capturing;
-}
-
 /* In a capture it is a node, which the graph touches: the memory lives until that runs. Nobody tells when that is; whoever
  * gets its address then says so. */
 void fp_free_async(struct call *C, uint64_t base, CUstream stream)
 {
     if (!C->footprint)
         return;
-    if (!is_capturing(C, stream)) {
+    if (!capture_takes(C, stream)) {
         fp_free(C, PTDS_OP_FREE_ASYNC, base);
         return;
     }

@@ -62,7 +62,7 @@ static inline void fp_reaches(struct call *C, uint32_t uid, int writes)
 }
 
 /* The kernel, and the pointers among its arguments. */
-void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
+void footprint_arguments(struct call *C, CUfunction function, CUstream named, void **params, void **extra);
 
 /* A launch's footprint is complete: the driver may want to hear of it (driver_wants_claims). */
 void fp_claim_slow(const struct call *C);
@@ -84,15 +84,15 @@ static inline void fp_shape(uint64_t *word, unsigned grid_x, unsigned grid_y, un
 }
 
 static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params,
-                             void **extra)
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream named,
+                             void **params, void **extra)
 {
     if (!C->footprint)
         return;
     uint64_t attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
     fp_shape(C->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, attributes);
     fp_words(C, PTDS_OP_LAUNCH, SHAPE_WORDS);
-    footprint_arguments(C, function, params, extra);
+    footprint_arguments(C, function, named, params, extra);
     fp_claim(C);
 }
 

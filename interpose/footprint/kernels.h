@@ -84,7 +84,7 @@ void kernels_are_opaque(enum opaque_reason why);
 
 /* Adds what a launch with these parameters touches; one of both may be NULL, as in cuLaunchKernel. Keeps the words of C,
  * too, where it is recorded. 0: the parameters are not known. */
-int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
+int kernels_touch(struct call *C, const struct kernel *kernel, CUstream named, void *const *params, void *const *extra);
 
 /* The same of a node of a graph, but for what is reached through memory: that each launch of the graph has to follow. */
 void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra,

@@ -6,6 +6,7 @@
  */
 #include "interpose/footprint/bases.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 
 /* Whether a reader of the record finds the memory by the word. */
@@ -74,7 +75,7 @@ static void add_opaque(struct touched *touched)
         touch_opaque(touched, (enum opaque_reason)opaque);
 }
 
-int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
+int kernels_touch(struct call *C, const struct kernel *kernel, CUstream named, void *const *params, void *const *extra)
 {
     struct follows follows;
     struct launch launch = {C, kernel, params, NULL, 0, &follows, 0, NULL};
@@ -86,7 +87,8 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
         follow_all(&C->touched, &follows, &launch.by_name);
         C->followed |= FOLLOWED;
     }
-    tables_written(&C->touched, launch.by_name);
+    if (!capture_any() || !capture_takes(C, named)) /* what a node leaves, that each launch of its graph says */
+        tables_written(&C->touched, launch.by_name);
     if (C->followed & FOLLOWED_UNKEPT) /* then a word for each memory, not for each pointer */
         C->words = SHAPE_WORDS;
     if (C->enter && (C->followed || !are_all_named(C)))
@@ -104,13 +106,13 @@ void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const
     add_opaque(&C->touched);
 }
 
-void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra)
+void footprint_arguments(struct call *C, CUfunction function, CUstream named, void **params, void **extra)
 {
     const struct kernel *kernel = kernels_find(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
     if (kernel && !extra && kernels_keep_plainly(C, kernel, params))
         return;
-    if (!kernels_touch(C, kernel, params, extra))
+    if (!kernels_touch(C, kernel, named, params, extra))
         C->flags |= PTDS_CALL_OPAQUE;
 }
 
@@ -174,7 +176,7 @@ void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction funct
     if (!C->footprint || !config)
         return;
     fp_launch(C, function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-              config->blockDimZ, config->sharedMemBytes, params, extra);
+              config->blockDimZ, config->sharedMemBytes, config->hStream, params, extra);
     C->word[2] |= (uint64_t)attributes_of(config) << 48;
     C->event = event_of(config);
 }

@@ -204,6 +204,16 @@ int capture_has_per_thread(struct thread *thread)
     return found;
 }
 
+int capture_takes(const struct call *C, CUstream named)
+{
+    if (!capture_any() || named == CU_STREAM_LEGACY || (!named && !C->twin))
+        return 0;
+    if (!named || named == CU_STREAM_PER_THREAD)
+        return capture_has_per_thread(C->thread);
+    const struct stream *stream = objects_stream(C->thread, named);
+    return stream && stream->capturing;
+}
+
 int capture_has_event(CUevent event)
 {
     return capture_any() && map_get(&events, (uint64_t)event) != 0;

@@ -66,6 +66,10 @@ void capture_context_gone(const struct context *context);
 /* 1 if the calling thread's 0x2 in the current context takes part in an open capture. */
 int capture_has_per_thread(struct thread *thread);
 
+/* 1 if what the call gives the stream that it names becomes a node of an open capture; also before the call has its route.
+ */
+int capture_takes(const struct call *C, CUstream named);
+
 /* 1 if the event was last recorded in an open capture: whoever waits for it joins that. */
 int capture_has_event(CUevent event);
 

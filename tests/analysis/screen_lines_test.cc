@@ -98,6 +98,15 @@ TEST(ScreenLines, AReasonToHaveNoNameIsNoPlace)
     EXPECT_TRUE(Has(screen, " at " + object + "+0x")) << screen;
 }
 
+TEST(ScreenLines, NamesThatAreTrustedStandBehindThePolicy)
+{
+    const std::string run = "1@0 launch s=L to=P1 k=a\n1@10 sync s=P1\n";
+    std::string screen = Shown("setting policy=guarded\nsetting PTDS_TRUST=names\n" + run).Screen();
+    EXPECT_TRUE(Has(screen.substr(0, screen.find('\n')), ", policy guarded, names trusted: ran ")) << screen;
+    EXPECT_TRUE(Has(Joined(screen), "guessed by their names, which is unsafe")) << screen;
+    EXPECT_FALSE(Has(Shown("setting policy=guarded\n" + run).Screen(), "names"));
+}
+
 TEST(ScreenLines, AnsweredByWhichPolicyWhateverTheColumns)
 {
     Shown shown("setting policy=stream\n1@0 launch s=L to=S1 k=a\n1@1 launch s=L to=S2 k=b\n"

@@ -67,6 +67,24 @@ TEST(Summary, NamesWhatWasFoundAndWhere)
         EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
 }
 
+/* Behind the policy, in the first line of all that there is to read; and why that matters, with what is not analysed. */
+TEST(Summary, SaysThatNamesAreTrusted)
+{
+    const std::string run = "1@0 launch s=L k=_Z4spinPf site=a\n" GOES_ON,
+                      gap = "kernels with unread code are guessed by their names, which is unsafe (PTDS_TRUST)";
+    Built code(BuildTrace("setting policy=guarded\nsetting PTDS_TRUST=code\n" + run));
+    Built unsaid(BuildTrace("setting policy=guarded\n" + run));
+    Built names(BuildTrace("setting policy=guarded\nsetting PTDS_TRUST=names\n" + run));
+    for (const std::string &text : {code.Summary(), code.Text(), unsaid.Summary(), unsaid.Text()}) {
+        EXPECT_FALSE(Has(text, "trusted")) << text;
+        EXPECT_FALSE(Has(text, "guessed")) << text;
+    }
+    ExpectFits(names.Summary());
+    const std::string summary = names.Summary();
+    EXPECT_TRUE(Has(summary.substr(0, summary.find('\n')), ", policy guarded, names trusted: ran ")) << summary;
+    EXPECT_TRUE(Has(names.Text(), gap)) << names.Text();
+}
+
 TEST(Summary, ErrorsComeFirst)
 {
     const std::string

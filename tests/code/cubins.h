@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machine code of a few kernels, for sass_test.cc: nvcc 13.0 -cubin -arch=sm_80, sm_90, sm_100, less the sections that nobody
-// reads (debugging, notes, code for other tools), less what fills up the ends of code. As hexadecimal digits. Of:
+// Machine code of a few kernels, for sass_test.cc: nvcc 13.0 -cubin -arch=sm_80, sm_90, sm_100, less the sections that
+// nobody reads (debugging, notes, code for other tools), less what fills up the ends of code. As hexadecimal digits. Of:
 //
 //   #include <cstdio>
 //   #include <cstdlib>

@@ -156,6 +156,7 @@ TEST(Facts, OwnMemory)
 TEST(Facts, WhatIsNotKnown)
 {
     EXPECT_EQ("unknown 4", Body("frobnicate.u32 %r2, %r1;\n"));
+    EXPECT_EQ("unknown 4", Body("not.an.instruction %r2, %r1;\n"));
     EXPECT_EQ("unknown 5", Body("mul.lo.s64 %rd5, %rd1, 3;\nst.global.u32 [%rd5], %r1;\n"));
     EXPECT_EQ("unknown 5", Body("cvt.u64.u32 %rd5, %r1;\nst.global.u32 [%rd5], %r1;\n"));
 }

@@ -278,6 +278,10 @@ TEST(PtxCalls, OfTheDriver)
     EXPECT_EQ(ptx_steps("call e;", ".entry e() { ret; }\n"), "unknown 7 9 e\n");
     EXPECT_EQ(ptx_steps("call nowhere;"), "unknown 7 8 nowhere\n");
     EXPECT_EQ(ptx_steps("{ .param .b64 x; call add, (x); }", add_function).substr(0, 9), "unknown 7");
+    /* less is handed over than the function takes: no neighbour comes with it */
+    EXPECT_EQ(ptx_steps("{ .param .b32 x; .param .b32 y; st.param.b32 [x], 1; st.param.b32 [y], 2; call f, (x); }",
+                        ".func f(.param .b64 p) { ret; }\n"),
+              "move r0:1 = 1\nmove r1:1 = 2\nmove r2:1 = r0:1\ncall 5\nexit\nreturn\nreturn\n");
 }
 
 TEST(PtxStack, FramesLieApart)

@@ -158,6 +158,10 @@ TEST(Ptx, Conversions)
         {"cvt.s32.s8 %r1, %r2;", "mix r0:1 = r1:1\n"},
         {"cvt.u16.u32 %rs1, %r2;", "mix r0:1 = r1:1\n"},
         {"cvt.u64.u64 %rd1, %rd2;", "move r0:2 = r2:2\n"},
+        {"cvt.s32.u64 %rd1, %rd2;", "move r0:1 = r2:1\n"
+                                    "mix r1:1 = r0:1\n"},
+        {"cvt.u32.s64 %rd1, %rd2;", "move r0:1 = r2:1\n"
+                                    "move r1:1 = 0\n"},
         {"cvt.u8.u32 %rd1, %r2;", "mix r0:1 = r2:1\n"
                                   "move r1:1 = 0\n"},
         {"cvt.sat.u16.s32 %rs1, %r2;", "mix r0:1 = r1:1\n"},
@@ -207,6 +211,55 @@ TEST(Ptx, Matrices)
          "float r1:1\n"},
         {"createpolicy.fractional.L2::evict_first.b64 %rd1, 1.0;", "float r0:2\n"},
     });
+}
+
+/* A name with a part that the table doesn't have for it is no instruction that is known, whatever it begins with. */
+TEST(Ptx, PartsOfNamesThatAreNotKnown)
+{
+    for (const char *one : {"not.an.instruction %rd1, %rd2;",
+                            "not.b64.an %rd1, %rd2;",
+                            "not.b6 %rd1, %rd2;",
+                            "not.b644 %rd1, %rd2;",
+                            "not.b %rd1, %rd2;",
+                            "add.relu.u32 %r1, %r2, %r3;",
+                            "add.u32x2 %rd1, %rd2, %rd3;",
+                            "and.u32 %r1, %r2, %r3;",
+                            "mov.b256 %rd1, %rd2;",
+                            "ld.global.b256 %r1, [%rd1];",
+                            "ld.tensor.u32 %r1, [%rd1];",
+                            "exit.now;",
+                            "st.global.wide.u32 [%rd1], %r1;",
+                            "cvta.to.far.u64 %rd1, %rd2;",
+                            "cp.async.commit_groups;",
+                            "bra.un A; A: ;",
+                            "mma.sync.aligned.m16n8kk.f32 {%f1}, {%r1}, {%r1}, {%f1};",
+                            "mma.sync.m16n8k.f32 {%f1}, {%r1}, {%r1}, {%f1};",
+                            "mma.sync.m16n8k16x.f32 {%f1}, {%r1}, {%r1}, {%f1};",
+                            "tcgen05.ld.sync.aligned.32x32b.x.b32 {%r1}, [%r3];",
+                            "fence.acq_rel.gpus;",
+                            "add .u32 .relu %r1, %r2, %r3;"}) {
+        std::string text = std::string(one).substr(0, std::string(one).find(';'));
+        EXPECT_EQ(ptx_steps(one), "unknown 4 8 " + text + "\n");
+        EXPECT_EQ(ptx_steps(std::string("not.b64 %rd1, %rd2; ") + one), "unknown 4 8 " + text + "\n");
+    }
+}
+
+/* The same name again is found by the whole of it, in one piece and in several. */
+TEST(Ptx, NamesAgain)
+{
+    const std::string sum = "sum r0:1 = r1:1 + r2:1\n";
+    EXPECT_EQ(ptx_steps("add.u32 %r1, %r2, %r3; add.u32 %r1, %r2, %r3; add .u32 %r1, %r2, %r3;"), sum + sum + sum);
+    EXPECT_EQ(ptx_steps("add .u32 %r1, %r2, %r3; add.u32 %r1, %r2, %r3;"), sum + sum);
+    EXPECT_EQ(ptx_steps("add.u32 %r1, %r2, %r3; add.u3 %r1, %r2, %r3;"), "unknown 4 8 add.u3 %r1, %r2, %r3\n");
+}
+
+/* Where # stands for numbers in the table. */
+TEST(Ptx, Shapes)
+{
+    for (const char *one : {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%f1}, %rd1, %rd2, %p1, 1, 1, 0, 0;",
+                            "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r3}, {%f1};",
+                            "tcgen05.ld.sync.aligned.32x32b.x128.b32 {%r1}, [%r3];"})
+        EXPECT_EQ(ptx_steps(one), "float r0:1\n") << one;
 }
 
 } // namespace

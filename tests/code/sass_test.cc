@@ -377,6 +377,22 @@ TEST(Sass, AnUnknownInstructionIsNamed)
     EXPECT_EQ(0x60u, after.facts->at);
 }
 
+// With a description of the memory beside it, from sm_100 on other bits say that the address has two registers.
+TEST(Sass, AtomicOperationsOfBlackwell)
+{
+    std::string bytes = images().at(100);
+    const uint64_t low = 0x80000007020379a8, high = 0x001ea2000c1ef104; // ATOMG.E.EXCH PT, R3, desc[UR4][R2.64], R7
+    for (size_t at = bytes.find("\x86\x79"); at != std::string::npos; at = bytes.find("\x86\x79", at + 1)) {
+        uint64_t store[2];
+        memcpy(store, &bytes[at], sizeof store);
+        store[0] = (low & ~0xffff000000ull) | (store[0] & 0xffff000000ull); // its address and its data
+        store[1] = (high & ~0xffull) | (store[1] & 0xff);                   // its description
+        memcpy(&bytes[at], store, sizeof store);
+    }
+    Lines steps = read_kernel(bytes, "follow").steps;
+    EXPECT_EQ(1, count(steps, "atomic r3:1 global rwa [r2:2] = r5")) << testing::PrintToString(steps);
+}
+
 TEST(Sass, WhatIsNoImage)
 {
     EXPECT_EQ(CODE_WHY_NO_IMAGE, read_kernel("", "add").facts->why);

@@ -329,6 +329,17 @@ TEST(Solve, HalvesApart)
     EXPECT_EQ("direct 0/12:w", k.Facts());
 }
 
+/* The low word of a whole pointer is not the other half of a lone high word. */
+TEST(Solve, HalvesApartBesideAPointer)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 1, 4, {P(0)});
+    k.Add(STEP_MOVE, 1, 5, {P(12)});
+    k.Add(STEP_SUM, 2, 6, {R(4), P(16)});
+    k.Store({R(6)});
+    EXPECT_EQ("direct 0/12+16:w", k.Facts());
+}
+
 TEST(Solve, HalvesTheOtherWayRound)
 {
     Kernel k;
@@ -365,6 +376,39 @@ TEST(Solve, Null)
     EXPECT_EQ("direct", other.Facts());
 }
 
+/* A number that is one of two is none that is known: whichever comes first. */
+TEST(Solve, OneOfTwoNumbers)
+{
+    for (int first : {0, 1}) {
+        const int64_t near[] = {16, 1 << 20}, times[] = {1, 3};
+        Kernel null;
+        null.Add(STEP_MOVE, 2, 4, {N(near[first])});
+        null.Branch(3, true);
+        null.Add(STEP_MOVE, 2, 4, {N(near[!first])});
+        null.Store({R(4)});
+        EXPECT_EQ("unknown 5", null.Facts());
+        Kernel product;
+        product.Add(STEP_MOVE, 2, 6, {N(times[first])});
+        product.Branch(3, true);
+        product.Add(STEP_MOVE, 2, 6, {N(times[!first])});
+        product.Add(STEP_PRODUCT, 2, 4, {P(0), R(6), P(8)});
+        product.Store({R(4)});
+        EXPECT_EQ(product.Facts(), "direct 8:w");
+        Kernel stack;
+        stack.Add(STEP_MOVE, 1, 1, {Stack(first ? 0 : 64)});
+        stack.Branch(3, true);
+        stack.Add(STEP_MOVE, 1, 1, {Stack(first ? 64 : 0)});
+        stack.Access(STEP_STORE, SPACE_LOCAL, 2, -1, {R(1)}, {P(8)});
+        stack.Add(STEP_MOVE, 1, 2, {Stack(first ? 0 : 64)});
+        stack.Access(STEP_LOAD, SPACE_LOCAL, 2, 4, {R(2)});
+        stack.Store({R(4)});
+        stack.Add(STEP_MOVE, 1, 3, {Stack(first ? 64 : 0)});
+        stack.Access(STEP_LOAD, SPACE_LOCAL, 2, 6, {R(3)});
+        stack.Load(8, {R(6)}, 1);
+        EXPECT_EQ("direct 8:rw", stack.Facts());
+    }
+}
+
 TEST(Solve, TimesOneIsItself)
 {
     Kernel k;
@@ -387,6 +431,23 @@ TEST(Solve, Variables)
     k.Store({Bank(constant, 0)});
     k.Add(STEP_FLOAT, 1, 10, {Bank(constant, 16)});
     EXPECT_EQ("indirect v(counter):rwa v(pointer):r>w c(table):r>w", k.Facts());
+}
+
+/* The upper half of a word that lies anywhere in a constant variable, the lower one from elsewhere: both are ways in. */
+TEST(Solve, AConstantsUpperHalfAlone)
+{
+    Kernel k;
+    uint16_t constant = k.Name("table", true);
+    operand anywhere = Bank(constant, 4);
+    anywhere.number = 20;
+    k.Add(STEP_MIX, 1, 20, {Other()});
+    k.Load(8, {P(8)}, 1);
+    k.Add(STEP_MOVE, 1, 4, {R(8)});
+    k.Add(STEP_MOVE, 2, 10, {anywhere});
+    k.Add(STEP_MOVE, 1, 5, {R(11)});
+    k.Add(STEP_JOIN, 2, 4, {R(4), P(0)});
+    k.Store({R(4)});
+    EXPECT_EQ("indirect 8:r>w c(table):r>w 0:w", k.Facts());
 }
 
 TEST(Solve, AConstantThatIsOnlyANumber)
@@ -563,6 +624,19 @@ TEST(Solve, ABranchUnderAGuard)
     k.Add(STEP_EXIT, 0, -1, {});
     k.Store({R(4)});
     EXPECT_EQ("direct 16:r 0:w", k.Facts());
+}
+
+/* By a condition besides its guard: where it goes on, the guard may hold or not. */
+TEST(Solve, ABranchThatMayGoOnUnderAGuard)
+{
+    Kernel k;
+    k.Add(STEP_MOVE, 2, 4, {P(16)});
+    k.Add(STEP_MOVE, 2, 4, {P(0)}).guard = 1;
+    k.Branch(5, true).guard = 1;
+    k.Load(10, {R(4)}, 1);
+    k.Add(STEP_EXIT, 0, -1, {});
+    k.Add(STEP_EXIT, 0, -1, {});
+    EXPECT_EQ("direct 16:r 0:r", k.Facts());
 }
 
 TEST(Solve, BehindAnExitUnderAGuard)

@@ -159,6 +159,19 @@ TEST_F(Facts, OfSeveralKindsOfDevices)
     EXPECT_EQ(CODE_UNKNOWN, one->verdict) << "there is no room";
 }
 
+TEST_F(Facts, OfSeveralDevicesHaveAllWaysOfEach)
+{
+    add(*one, CODE_READ, {parameter(0)});
+    add(*two, CODE_WRITE, {parameter(0)});
+    one->base[0].through = CODE_READ;
+    two->base[0].through = CODE_WRITE, two->base[0].beyond = CODE_READ;
+    facts_merge(one.get(), two.get());
+    ASSERT_EQ(1u, one->bases);
+    EXPECT_EQ(CODE_READ | CODE_WRITE, one->base[0].use);
+    EXPECT_EQ(CODE_READ | CODE_WRITE, one->base[0].through);
+    EXPECT_EQ(CODE_READ, one->base[0].beyond);
+}
+
 TEST_F(Facts, GuessedByNames)
 {
     const std::vector<uint32_t> layout = {at(0, 8), at(8, 8), at(16, 4), at(24, 24)};

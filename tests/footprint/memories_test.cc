@@ -178,14 +178,14 @@ TEST(Memories, AgainstAModel)
     memories_unmap_all(0, 1 << 30);
 }
 
-/* Insertion does not grow with their number; and all are found. */
+/* Insertion does not grow with their number; and all are found. By the processor's time: others may have it meanwhile. */
 TEST(Memories, AQuarterOfAMillion)
 {
     constexpr uint64_t many = 262144, step = 8191; /* a step that visits all places in another order */
-    const std::clock_t begin = std::clock();       /* this process alone: other tests run beside it */
+    const std::clock_t begin = std::clock();
     for (uint64_t i = 0; i < many; i++)
         add(0x7f0000000000 + i * step % many * 512, 512);
-    EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 10);
+    EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
     ASSERT_EQ(memories_count(), many);
     for (uint64_t i = 0; i < many; i += 97)
         ASSERT_EQ(memories_find(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);

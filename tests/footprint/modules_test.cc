@@ -304,7 +304,7 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
         kernels_take(&kernel, &facts);
         call.touched.count = 0;
         call.touched.opaque = 0;
-        kernels_touch(&call, &kernel, nullptr, nullptr);
+        kernels_touch(&call, &kernel, nullptr, nullptr, nullptr);
         return int(call.touched.opaque);
     };
     driver.cuPointerGetAttribute = managed;

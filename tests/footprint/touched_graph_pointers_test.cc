@@ -188,4 +188,49 @@ TEST_F(Graphs, ThatMayTouchEverythingLeavePointers)
     EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
 }
 
+/* What is captured must be learnt without a question to the driver while that goes on: the code is read when the graph is
+ * made, and pointers are looked for when it is launched. */
+TEST_F(Graphs, WhoseKernelsAreFirstMetInACapture)
+{
+    CUdeviceptr table = device("table"), b = device("b"), a = device("a");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather"), copy = kernel(kit_ptx, KIT_COPY);
+    CUstream stream;
+    unsigned n = 0;
+    void *gathers[] = {&b, &table, &n, &n}, *copies[] = {&a, &b, &n};
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    fill(table, a);
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuLaunchKernel(gather, 1, 1, 1, 1, 1, 1, 0, stream, gathers, nullptr));
+    CU(cuLaunchKernel(copy, 1, 1, 1, 1, 1, 1, 0, stream, copies, nullptr));
+    CU(cuStreamEndCapture(stream, &graph));
+    instantiate();
+    EXPECT_EQ(launched(), "w b r table w a") << "its entries were not forgotten by the capture";
+    CUdeviceptr other = device("other");
+    fill(table, other);
+    EXPECT_EQ(launched(), "w b r table w a r other");
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b r table r other") << "and by itself";
+    CU(cuStreamDestroy(stream));
+}
+
+/* A kernel that is first launched beside a capture is not known until that has ended, and is from then on. Until then it
+ * may have left pointers anywhere. */
+TEST_F(Graphs, BesideWhoseCaptureAKernelIsFirstMet)
+{
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), gather = kernel(ptds_tables_ptx, "gather");
+    CUstream stream;
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    fill(table, a);
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b r table r a");
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    EXPECT_EQ(launch(copy, a, b, 0u), "!PARAMETERS");
+    CU(cuStreamEndCapture(stream, &graph));
+    instantiate();
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
+    CU(cuStreamDestroy(stream));
+}
+
 } // namespace

@@ -137,9 +137,32 @@ TEST_F(Touched, RangesOfParameters)
     EXPECT_EQ(launch(function, parameter), "w a w b") << "no address";
     parameter.words[3] = gone + (1 << 19);
     EXPECT_EQ(launch(function, parameter), "!BASE") << "like an address, of what is not there";
-    parameter = {};
-    parameter.words[2] = CUdeviceptr{0x7f} << 40;
-    EXPECT_EQ(launch(function, parameter), "!BASE");
+    for (unsigned i : {0, 2, 7}) {
+        parameter = {};
+        parameter.words[i] = CUdeviceptr{0x7f} << 40;
+        EXPECT_EQ(launch(function, parameter), "!BASE") << i;
+    }
+}
+
+/* Of a packed one as two halves: the pointer begins at any multiple of four, up to the last of its bytes. */
+TEST_F(Touched, RangesOfPackedParameters)
+{
+    const std::string indexed = "mov.u32 %r2, %tid.x;\nmul.wide.u32 %rd1, %r2, 4;\nmov.b64 %rd2, p0;\n"
+                                "add.s64 %rd3, %rd2, %rd1;\nld.param.u32 %r3, [%rd3];\nld.param.u32 %r4, [%rd3+4];\n"
+                                "mov.b64 %rd4, {%r3, %r4};\nst.global.u32 [%rd4], %r1;\n";
+    std::string text = module_of("k", "q", "", indexed);
+    text.replace(text.find(".param .u64 p0"), 14, ".param .align 4 .b8 p0[44]");
+    CUdeviceptr a = device("a");
+    CUfunction function = kernel(text, "k");
+    struct {
+        unsigned char bytes[44];
+    } parameter = {};
+    EXPECT_EQ(launch(function, parameter), "");
+    for (unsigned at = 0; at <= 36; at += 4) {
+        parameter = {};
+        memcpy(parameter.bytes + at, &a, sizeof a);
+        EXPECT_EQ(launch(function, parameter), "w a") << at;
+    }
 }
 
 /* By the way that most launches take, by the long one, and in a buffer: words at multiples of four are loaded as two
@@ -530,6 +553,62 @@ TEST_F(Touched, ParametersThatAreNotThere)
     last = {};
     cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
     EXPECT_EQ(text(), "!PARAMETERS");
+}
+
+/* The address of the memory lies somewhere in the map; one without any that is known may mean all. */
+TEST_F(Touched, TensorMaps)
+{
+    std::string text = module_of("k", "q", "",
+                                 "mov.b64 %rd1, p0;\ncp.async.bulk.tensor.1d.shared::cluster.global.tile."
+                                 "mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];\n");
+    text.replace(text.find(".param .u64 p0"), 14, ".param .align 64 .b8 p0[128]");
+    CUdeviceptr a = device("a");
+    runnable = false;
+    CUfunction function = kernel(text, "k");
+    struct {
+        CUdeviceptr words[16];
+    } map = {};
+    map.words[3] = 77;
+    EXPECT_EQ(launch(function, map), "!BASE");
+    map.words[1] = a;
+    EXPECT_EQ(launch(function, map), "w a");
+    map.words[1] = 0, map.words[15] = a + 64;
+    EXPECT_EQ(launch(function, map), "w a");
+}
+
+/* What the driver is told, which compares each access with it: no byte more than there is. */
+TEST_F(Touched, Claims)
+{
+    CUdeviceptr a = device("a", 100), b = device("b", 256);
+    void *pinned;
+    CU(cuMemHostAlloc(&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    const CUdeviceptr host = CUdeviceptr(pinned);
+    CUfunction function = that_does("rw");
+    struct watch_claim claim = {};
+    const auto ranges = [&](CUdeviceptr read, CUdeviceptr written) {
+        std::string line;
+        claim = {};
+        launch(function, read, written);
+        for (unsigned i = 0; i < claim.count && i < 8; i++) {
+            const CUdeviceptr of = claim.at[i].begin >= b && claim.at[i].begin < b + 256   ? b
+                                   : claim.at[i].begin >= a && claim.at[i].begin < a + 100 ? a
+                                                                                           : host;
+            line += std::string(claim.at[i].writes ? "w" : "r") +
+                    (of == a   ? "a"
+                     : of == b ? "b"
+                               : "h") +
+                    std::to_string(claim.at[i].begin - of) + "-" + std::to_string(claim.at[i].end - of) + " ";
+        }
+        return line + (claim.everything ? "all" : "");
+    };
+    watch_claims(&claim);
+    EXPECT_EQ(ranges(a, b), "ra0-100 wb0-256 ");
+    EXPECT_EQ(ranges(0, a), "wa0-100 ");
+    EXPECT_EQ(ranges(a, CUdeviceptr{0x7f} << 40), "all");
+    EXPECT_EQ(ranges(host, 0).substr(0, 8), "rh0-64 r") << "and at each address that it has";
+    watch_claims(nullptr);
+    CU(cuCtxSynchronize());
+    CU(cuMemFreeHost(pinned));
 }
 
 } // namespace

@@ -73,6 +73,30 @@ TEST_F(Touched, MappedChunks)
     CU(cuMemAddressFree(range, 3 * chunk));
 }
 
+/* A kernel that follows pointers in one chunk and writes another one may write what it follows. */
+TEST_F(Touched, ChunksThatAreFollowedAndWritten)
+{
+    CUmemAllocationProp about = of_device();
+    CUmemGenericAllocationHandle one, two;
+    CUdeviceptr range, a = device("a"), b = device("b");
+    CU(cuMemCreate(&one, chunk, &about, 0));
+    CU(cuMemCreate(&two, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, 2 * chunk, 0, 0, 0));
+    map_chunk(range, one);
+    map_chunk(range + chunk, two);
+    name("one", range);
+    names[watch_reservation(range)] = "all";
+    CU(cuMemcpyHtoD(range, &a, 8));
+    CUfunction follows = that_does("tw");
+    EXPECT_EQ(launch(follows, range, b), "r one r all w b r a");
+    EXPECT_EQ(launch(follows, range, range + chunk), "!POINTERS");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, 2 * chunk));
+    CU(cuMemRelease(one));
+    CU(cuMemRelease(two));
+    CU(cuMemAddressFree(range, 2 * chunk));
+}
+
 /* The address is a pointer to what is mapped there, and what is not: a kernel may go on from it to a chunk. */
 /* Physical memory that lies with the host, or that the host has been let to, is the host's. */
 TEST_F(Touched, ChunksOfTheHost)

@@ -129,6 +129,36 @@ TEST_F(Touched, MorePointersThanAreKept)
     EXPECT_EQ(launch(reads, table), "!MANY") << "with the table itself";
 }
 
+/* A memory that was followed once and is then reached as part of a list is followed as that, too. */
+TEST_F(Touched, PointersThatAreFollowedFurther)
+{
+    CUdeviceptr table = device("table"), list = device("list"), a = device("a"), c = device("c");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    CU(cuMemcpyHtoD(list, &table, 8));
+    CU(cuMemcpyHtoD(a, &c, 8));
+    EXPECT_EQ(launch(that_does("t"), table), "r table r a");
+    EXPECT_EQ(launch(that_does("L"), list), "r list r table r a r c");
+    EXPECT_EQ(launch(that_does("tL"), table, list), "r table r list r a r c");
+}
+
+/* What looks like an address of memory that is not there means all, where a kernel can load it as one. */
+TEST_F(Touched, PointersToNothingMayBePacked)
+{
+    unsigned char bytes[4096];
+    CUdeviceptr table = device("table"), gone;
+    CUfunction reads = that_does("t");
+    CU(cuMemAlloc(&gone, 1 << 20));
+    CU(cuMemFree(gone));
+    gone += 1 << 19;
+    for (unsigned at : {0, 2, 4, 7, 8, 12, 4088}) {
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes + at, &gone, sizeof gone);
+        CU(cuMemcpyHtoD(table, bytes, sizeof bytes));
+        EXPECT_EQ(launch(reads, table), at % 4 ? "r table" : "!POINTERS") << at;
+    }
+    CU(cuCtxSynchronize());
+}
+
 /* The memory that it pointed at has gone; whatever lies at its address now, nobody knows what the program means. */
 TEST_F(Touched, PointersToMemoryThatIsGone)
 {
@@ -282,6 +312,11 @@ TEST_F(Touched, PointersInVariablesWithoutASize)
     name("module", variable);
     CU(cuMemcpyHtoD(variable, &a, 8));
     EXPECT_EQ(launch(follow), "r module r a");
+    CU(cuStreamWriteValue64(nullptr, variable, a, 0));
+    EXPECT_EQ(launch(follow), "!POINTERS");
+    CU(cuMemcpyHtoD(variable, &a, 8));
+    EXPECT_EQ(launch(follow), "!POINTERS") << "there may be more of them";
+    CU(cuCtxSynchronize());
 }
 
 /* The host stores pointers there itself, and may do so after the launch. */

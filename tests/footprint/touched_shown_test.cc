@@ -129,4 +129,22 @@ TEST_F(Shown, WhatOthersGet)
     EXPECT_EQ("", shown());
 }
 
+/* Other processes may store pointers there at any time, whatever copies brought. */
+TEST_F(Shown, WhatIsShownMayHoldAnyPointers)
+{
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
+    CUipcMemHandle handle;
+    CUfunction reads = that_does("t");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    EXPECT_EQ(launch(reads, table), "r table r a");
+    EXPECT_EQ(launch(reads, b), "r b");
+    CU(cuIpcGetMemHandle(&handle, table));
+    EXPECT_EQ("table", shown());
+    EXPECT_EQ(launch(reads, table), "!POINTERS");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    EXPECT_EQ(launch(reads, table), "!POINTERS");
+    EXPECT_EQ(launch(reads, b), "!POINTERS") << "by what it reaches, anything may have been written";
+    CU(cuCtxSynchronize());
+}
+
 } // namespace

@@ -129,7 +129,7 @@ int watch_plainly(void *function, void *const *params, struct touched *touched)
 int watch_names(void *function, void **params, uint32_t uid)
 {
     struct call call = {.thread = thread_get(), .footprint = 1, .enter = 1};
-    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, params, NULL);
+    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
     watch_words = call.words - SHAPE_WORDS;
     watch_is_opaque = (call.flags & PTDS_CALL_OPAQUE) != 0;
     for (unsigned i = SHAPE_WORDS; i < call.words; i++) {
@@ -143,4 +143,26 @@ int watch_names(void *function, void **params, uint32_t uid)
 int watch_is_captured(const void *event)
 {
     return capture_has_event((CUevent)event);
+}
+
+static struct watch_claim *claimed;
+static __typeof__(driver_wants_claims) simulated;
+
+static void keep_claim(const struct driver_range *ranges, unsigned count, int everything)
+{
+    claimed->count = count;
+    claimed->everything = everything;
+    for (unsigned i = 0; i < count && i < sizeof claimed->at / sizeof *claimed->at; i++) {
+        claimed->at[i].begin = ranges[i].begin;
+        claimed->at[i].end = ranges[i].end;
+        claimed->at[i].writes = ranges[i].writes;
+    }
+}
+
+void watch_claims(struct watch_claim *claim)
+{
+    if (!claimed)
+        simulated = driver_wants_claims;
+    claimed = claim;
+    driver_wants_claims = claim ? keep_claim : simulated;
 }

@@ -50,6 +50,17 @@ extern unsigned watch_words;
 extern int watch_is_opaque;
 int watch_names(void *function, void **params, uint32_t uid);
 
+/* What launches claim to touch, instead of to the simulated driver, until it is NULL again: kept by the test. */
+struct watch_claim {
+    unsigned count;
+    int everything;
+    struct {
+        uint64_t begin, end;
+        uint32_t writes;
+    } at[8];
+};
+void watch_claims(struct watch_claim *claim);
+
 /* Whether the event was last recorded in an open capture. */
 int watch_is_captured(const void *event);
 

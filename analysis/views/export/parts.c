@@ -66,8 +66,8 @@ void export_notes(const struct export_job *job, const struct traced *traced, voi
 {
     const struct report *report = &traced->report;
     char text[400];
-    snprintf(text, sizeof text, "policy %s, trace %s, libptds %s", report_policy(report), traced->path,
-             report->trace.header.shim);
+    snprintf(text, sizeof text, "policy %s%s, trace %s, libptds %s", report_policy(report), report_trust(report),
+             traced->path, report->trace.header.shim);
     each(data, text);
     snprintf(text, sizeof text, "%s: %s is shown at the moment it was submitted, without a duration",
              report_gpu_times(&report->totals).text, report->totals.gpu_timed == 0 ? "work" : "other work");

@@ -48,11 +48,11 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
         traced_name(traced, name, sizeof name);
         sink_printf(sink, "  %3zu", i);
         put_start(traced, origin, sink);
-        sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s\n",
+        sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s%s\n",
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
                     text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text,
                     outcome_word(report_outcome(report)), name, text_base(report->trace.header.program),
-                    report_policy(report));
+                    report_policy(report), report_trust(report));
         struct line banner = report_banner(report);
         if (banner.used != 0)
             sink_printf(sink, "      !! %s\n", banner.text);

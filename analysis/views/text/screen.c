@@ -91,7 +91,7 @@ static void put_head(struct screen *screen)
     line_add(&line, "%.30s, pid %u", text_base(header->program), header->pid);
     if (header->rank >= 0)
         line_add(&line, ", rank %d", header->rank);
-    line_add(&line, ", policy %.12s: ran %s, %s", report_policy(report),
+    line_add(&line, ", policy %.12s%s: ran %s, %s", report_policy(report), report_trust(report),
              totals->run_ns != 0 ? text_ns(totals->run_ns).text : "an unknown time",
              text_plural(report->trace.threads, "thread").text);
     screen_put(screen, &line);

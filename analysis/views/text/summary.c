@@ -35,7 +35,7 @@ static void put_run(struct summary *summary)
     line_add(&line, "ptds: %.40s, pid %u", text_base(report->trace.header.program), report->trace.header.pid);
     if (report->trace.header.rank >= 0)
         line_add(&line, ", rank %d", report->trace.header.rank);
-    line_add(&line, ", policy %.20s: ", report_policy(report));
+    line_add(&line, ", policy %.20s%s: ", report_policy(report), report_trust(report));
     if (totals->run_ns != 0)
         line_add(&line, "ran %s", text_ns(totals->run_ns).text);
     else

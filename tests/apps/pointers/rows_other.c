@@ -20,6 +20,11 @@ static void bring(struct scene *s)
     bring_pageable(s, entry_of(s), s->target);
 }
 
+static void bring_variable(struct scene *s)
+{
+    bring_pageable(s, variable(s->module, "pointer"), s->target);
+}
+
 // ---- graphs ----
 
 static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *after, CUfunction function, void **at)
@@ -128,6 +133,17 @@ static void launch_captured(struct scene *s, CUfunction function, void **at)
     CU(cuStreamBeginCapture(s->aside, CU_STREAM_CAPTURE_MODE_RELAXED));
     host_function_fills(s, s->aside, &s->pinned[0], s->target);
     CU(cuMemcpyHtoDAsync(entry_of(s), s->pinned, 8, s->aside));
+    CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, s->aside, at, NULL));
+    CU(cuStreamEndCapture(s->aside, &graph));
+    instantiate(s, graph);
+    CU(cuGraphLaunch(s->graph, NULL));
+}
+
+// Nobody has seen the kernel before: it is first launched in a capture in which no thread may ask the driver anything.
+static void launch_first_in_capture(struct scene *s, CUfunction function, void **at)
+{
+    CUgraph graph;
+    CU(cuStreamBeginCapture(s->aside, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, s->aside, at, NULL));
     CU(cuStreamEndCapture(s->aside, &graph));
     instantiate(s, graph);
@@ -309,6 +325,16 @@ const struct row rows_other[] = {
     {.name = "graph-copy", .way = &way_table, .make = copy_in_graph, .bring = host_writes_and_graph},
     {.name = "graph-both", .way = &way_table, .make = copy_and_kernel, .bring = host_writes, .launch = launch_graph},
     {.name = "graph-captured", .way = &way_table, .make = few, .launch = launch_captured},
+    {.name = "graph-captured-first", .way = &way_plain, .launch = launch_first_in_capture},
+    {.name = "graph-captured-first-table",
+     .way = &way_table,
+     .make = few,
+     .bring = bring,
+     .launch = launch_first_in_capture},
+    {.name = "graph-captured-first-variable",
+     .way = &way_variable,
+     .bring = bring_variable,
+     .launch = launch_first_in_capture},
     {.name = "graph-set-anew", .way = &way_plain, .launch = launch_set_anew},
     {.name = "heap", .way = &way_table, .make = heap, .write = write_heap, .read = read_heap},
     {.name = "texture", .way = &way_texture, .make = texture, .end = end_texture, .schemes = NOT_WRITE},
