@@ -124,7 +124,7 @@ static void event_begun(struct call *C)
             order_event_promises(&event->before, &guarded->promise);
         guarded->until = on_its_way || guard_event_is_unsure(event) ? 0 : newest->at;
         guarded->begun = 1;
-        is_owed = C->op != PTDS_OP_EVENT_SYNC && settle_is_owed(event);
+        is_owed = api_rows[C->api].told == TOLD_SETTLE_ASKED && settle_is_owed(event);
     }
     lock_drop(&guard_state.lock);
     if (is_owed)
