@@ -36,14 +36,7 @@ enum api_route {
 };
 
 /* Whether the host could tell by the call that work is pending which it was promised to be done; see api.def. */
-enum api_told {
-    TOLD_NO,
-    TOLD_WAITS,
-    TOLD_SETTLE_FIRST,
-    TOLD_SETTLE_MEMORY,
-    TOLD_SETTLE_ASKED,
-    TOLD_SETTLE_ON_FAILURE
-};
+enum api_told { TOLD_NO, TOLD_WAITS, TOLD_SETTLE_FIRST, TOLD_SETTLE_MEMORY, TOLD_SETTLE_ASKED, TOLD_SETTLE_ON_FAILURE };
 
 struct api_row {
     const char *symbol;

@@ -106,8 +106,7 @@
 #define AGAIN_SETTLE_ASKED(route, real_call) NOTHING;
 #define AGAIN_SETTLE_ON_FAILURE(route, real_call) \
     if (__builtin_expect(C->result == CUDA_ERROR_OUT_OF_MEMORY, 0) && settles_for(C, programs_errno)) { \
-        REROUTE_##route \
-        enter_again(C); \
+        REROUTE_##route enter_again(C); \
         real_call; \
         leave_real(C); \
     }
@@ -169,14 +168,11 @@
     C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args
 
 #define STREAM_BODY(symbol, twin_index, function, route, told, args, before, after) \
-    SETTLE_##told \
-    KEPT_##told(route) \
-    before; \
+    SETTLE_##told KEPT_##told(route) before; \
     ROUTE_##route enter_real(C); \
     REAL_CALL(symbol, twin_index, function, args); \
     leave_real(C); \
-    AGAIN_##told(route, REAL_CALL(symbol, twin_index, function, args)) \
-    BACK_##route LEAVE(after)
+    AGAIN_##told(route, REAL_CALL(symbol, twin_index, function, args)) BACK_##route LEAVE(after)
 
 /* All of these are work, of which the guard orders what it touches. */
 #define IMPLICIT_NO
@@ -209,8 +205,7 @@
 
 #define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, args, before, after) \
     WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, told, args, before, after)) \
-    WRAPPER(symbol, 1, symbol##_ptsz, params, args, \
-            STREAM_BODY(symbol, 1, symbol##_ptsz, route, told, args, before, after))
+    WRAPPER(symbol, 1, symbol##_ptsz, params, args, STREAM_BODY(symbol, 1, symbol##_ptsz, route, told, args, before, after))
 
 #define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, params, args, before, after) \
     WRAPPER(symbol, 0, symbol, params, args, IMPLICIT_BODY(symbol, told, args, async_form, before, after)) \

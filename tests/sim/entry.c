@@ -11,7 +11,8 @@ enum {
 #define ROW(symbol) ENTRY_##symbol,
 #define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) \
     ROW(symbol) ROW(symbol##_ptsz)
-#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) ROW(symbol) ROW(symbol##_ptds)
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) \
+    ROW(symbol) ROW(symbol##_ptds)
 #define API(symbol, since, route, class, timing, told, params, args, before, after) ROW(symbol)
 #define EXTRA(symbol, since, params, args) ROW(symbol)
 #include "interpose/api/api.def"
