@@ -84,10 +84,8 @@ static int go(struct call *C, int implicit, const struct where *where)
     int lane = turn_begin(C, where);
     if (lane < 0)
         return keep(C, PTDS_CALL_KEPT_NO_WAY);
-    if (asks_legacy(C, where)) {
-        C->target = CU_STREAM_LEGACY;
-        return 1;
-    }
+    if (asks_legacy(C, where))
+        return 1; /* the stream that was named */
     C->target = rails[lane].handle;
     C->target_uid = rails[lane].uid;
     if (implicit)

@@ -205,8 +205,8 @@ int two_streams()
     launch(kernel("copy"), nullptr, {&of_a, &of_b, &count}); /* comes after both */
     launch(kernel("add_one"), a, {&of_a, &count});           /* comes after the default stream */
     CU(cuStreamSynchronize(nullptr));
-    CU(cuStreamQuery(nullptr));
     cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
+    CU(cuStreamQuery(nullptr));
     return 0;
 }
 
