@@ -79,6 +79,12 @@ static struct awaited find_mark(struct thread *thread, const struct order_wait *
     return awaited;
 }
 
+/* Where the process ends, programs free what they have when the driver is gone already, and all work with it. */
+static int is_over(CUresult result)
+{
+    return result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 /* 1: it is done. */
 static int host_waits(const struct awaited *awaited)
 {
@@ -87,7 +93,7 @@ static int host_waits(const struct awaited *awaited)
     int entered = rails_enter(awaited->context);
     CUresult result = awaited->event ? rails_host_wait_event(awaited->event) : rails_host_wait(awaited->stream);
     rails_leave(entered);
-    return result == CUDA_SUCCESS;
+    return is_over(result);
 }
 
 static void wait_done(const struct order_wait *wait, const struct awaited *awaited)
@@ -164,6 +170,7 @@ void guard_settle_all(struct call *C)
 
 int guard_settle_lacking(struct call *C)
 {
+    C->guarded.again = 0; /* its first time is over */
     return guard_on && settle_all(C);
 }
 

@@ -252,6 +252,20 @@ TEST_F(Settled, WhereThereIsNoEventTheHostWaitsForTheStream)
     EXPECT_EQ("e1 on L0; host after e1", unmaps(c_, &m_)) << "it is not known to be done";
 }
 
+/* Programs free memory when the driver has ended, or the context: what was pending is over. */
+TEST_F(Settled, WhereTheDriverIsGone)
+{
+    for (CUresult gone : {CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_CONTEXT_IS_DESTROYED}) {
+        writes(a_, &m_);
+        syncs(c_);
+        g_refused = {"host"};
+        g_refusal = gone;
+        EXPECT_EQ("e1 on L0; host after e1 refused", unmaps(c_, &m_));
+        g_refused = {};
+        EXPECT_EQ("", unmaps(c_, &m_));
+    }
+}
+
 TEST_F(Settled, AStreamThatIsDestroyedOrCaptured)
 {
     struct stream *s = stream("S"), *t = stream("T");
