@@ -186,8 +186,17 @@ static void event_answered(const struct call *C)
         guard_event_followed(guarded->awaited, guarded->until, guarded->lane);
 }
 
+/* The default stream was asked about on a stream that the legacy stream does not know of: now on that. */
+static void ask_legacy_too(struct call *C)
+{
+    int is_moved = C->flags & PTDS_CALL_LEGACY && C->target_uid != C->stream_uid;
+    if (C->guarded.kind == GUARD_QUERY && is_moved && C->result == CUDA_SUCCESS)
+        C->result = ASK(REAL(cuStreamQuery)(CU_STREAM_LEGACY));
+}
+
 static __attribute__((noinline)) void leave_turn(struct call *C)
 {
+    ask_legacy_too(C);
     event_answered(C);
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
