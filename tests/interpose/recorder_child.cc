@@ -205,8 +205,9 @@ int two_streams()
     launch(kernel("copy"), nullptr, {&of_a, &of_b, &count}); /* comes after both */
     launch(kernel("add_one"), a, {&of_a, &count});           /* comes after the default stream */
     CU(cuStreamSynchronize(nullptr));
-    cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
     CU(cuStreamQuery(nullptr));
+    launch(kernel("add_one"), a, {&of_a, &count});
+    cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
     return 0;
 }
 
