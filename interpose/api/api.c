@@ -25,12 +25,12 @@
 enum { INSTANT, TIMED };
 
 const struct api_row api_rows[API_COUNT] = {
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, ...) \
-    {#symbol, #symbol "_ptsz", since, twin_since, API_TWIN_PTSZ, route, PTDS_CLASS_##class_, timing},
-#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, ...) \
-    {#symbol, #symbol "_ptds", since, twin_since, API_TWIN_PTDS, ROUTE_IMPLICIT, PTDS_CLASS_##class_, timing},
-#define API(symbol, since, route, class_, timing, ...) \
-    {#symbol, NULL, since, 0, API_TWIN_NONE, route, PTDS_CLASS_##class_, timing},
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, ...) \
+    {#symbol, #symbol "_ptsz", since, twin_since, API_TWIN_PTSZ, route, PTDS_CLASS_##class_, timing, TOLD_##told},
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, ...) \
+    {#symbol, #symbol "_ptds", since, twin_since, API_TWIN_PTDS, ROUTE_IMPLICIT, PTDS_CLASS_##class_, timing, TOLD_##told},
+#define API(symbol, since, route, class_, timing, told, ...) \
+    {#symbol, NULL, since, 0, API_TWIN_NONE, route, PTDS_CLASS_##class_, timing, TOLD_##told},
 #include "interpose/api/api.def"
 };
 

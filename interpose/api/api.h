@@ -35,6 +35,9 @@ enum api_route {
     ROUTE_IMPLICIT
 };
 
+/* Whether the host could tell by the call that work is pending which it was promised to be done; see api.def. */
+enum api_told { TOLD_NO, TOLD_WAITS, TOLD_SETTLE_FIRST, TOLD_SETTLE_MEMORY, TOLD_SETTLE_ASKED, TOLD_SETTLE_ON_FAILURE };
+
 struct api_row {
     const char *symbol;
     const char *twin_symbol; /* NULL where there is none */
@@ -43,6 +46,7 @@ struct api_row {
     uint8_t route;  /* enum api_route */
     uint8_t class_; /* enum ptds_class */
     uint8_t timed;
+    uint8_t told; /* enum api_told */
 };
 
 extern const struct api_row api_rows[API_COUNT];

@@ -90,3 +90,12 @@ void enter_timed(struct call *C)
         log_entering(C);
     record_waits(C);
 }
+
+/* Cold: the call has failed. What that left in errno the program's call would not have. */
+__attribute__((cold)) int settles_for(struct call *C, int programs_errno)
+{
+    if (!guard_settle_lacking(C))
+        return 0;
+    errno = programs_errno;
+    return 1;
+}

@@ -44,6 +44,24 @@ static inline void leave_real(struct call *C)
     guard_leaving(C);
 }
 
+/* Where the host could tell by the call that promised work is pending, before all else. */
+static inline void settle_first(struct call *C)
+{
+    if (guard_on)
+        guard_settle_all(C);
+}
+
+/* The driver was out of memory: 1 if there was such work, which may have given some back. */
+int settles_for(struct call *C, int programs_errno);
+
+/* The real call is made a second time. */
+static inline void enter_again(struct call *C)
+{
+    guard_entering(C);
+    if (__builtin_expect(device_times_on, 0))
+        device_times_before(C);
+}
+
 /* In a forked child: recording starts anew. */
 void enter_after_fork(void);
 

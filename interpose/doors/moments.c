@@ -42,10 +42,11 @@ static void *behind[API_COUNT][2];
 #define ON_MODULE(...)
 #define ON_QUERY(...)
 
-#define API(symbol, since, route, class_, timing, params, args, before, after) ON_##class_(symbol, symbol, 0, params, args)
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, args, before, after) \
+#define API(symbol, since, route, class_, timing, told, params, args, before, after) \
+    ON_##class_(symbol, symbol, 0, params, args)
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, args, before, after) \
     ON_##class_(symbol, symbol, 0, params, args) ON_##class_(symbol##_ptsz, symbol, 1, params, args)
-#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, params, args, before, after) \
     ON_##class_(symbol, symbol, 0, params, args) ON_##class_(symbol##_ptds, symbol, 1, params, args)
 #include "interpose/api/api.def"
 
@@ -53,10 +54,11 @@ static void *behind[API_COUNT][2];
 #undef WATCHED
 #define WATCHED(function, symbol, twin_index, params, args, begins) [API_##symbol][twin_index] = (void *)watched_##function,
 static void *const watched[API_COUNT][2] = {
-#define API(symbol, since, route, class_, timing, params, args, before, after) ON_##class_(symbol, symbol, 0, params, args)
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, args, before, after) \
+#define API(symbol, since, route, class_, timing, told, params, args, before, after) \
+    ON_##class_(symbol, symbol, 0, params, args)
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, args, before, after) \
     ON_##class_(symbol, symbol, 0, params, args) ON_##class_(symbol##_ptsz, symbol, 1, params, args)
-#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, params, args, before, after) \
     ON_##class_(symbol, symbol, 0, params, args) ON_##class_(symbol##_ptds, symbol, 1, params, args)
 #include "interpose/api/api.def"
 };

@@ -2,6 +2,7 @@
  *
  * The exported wrappers, one for each row of the table and one for its twin, all expanded from it. What a wrapper does:
  *   go         nothing to do here? straight on to the driver
+ *   settle     where the host could tell by the call that promised work is pending, it waits for it (told)
  *   before     the row's footprint and book-keeping
  *   route      the policy chooses the stream
  *   call       the real function, its twin, or its asynchronous form
@@ -81,6 +82,51 @@
         *programs_params = routed_params; \
     }
 
+/* The column `told`: what comes first, what is kept for a second time, and that, where the first was out of memory. */
+#define SETTLE_NO NOTHING;
+#define SETTLE_WAITS NOTHING;
+#define SETTLE_SETTLE_FIRST settle_first(C);
+#define SETTLE_SETTLE_MEMORY NOTHING;
+#define SETTLE_SETTLE_ASKED NOTHING;
+#define SETTLE_SETTLE_ON_FAILURE NOTHING;
+
+#define KEPT_NO(route) NOTHING;
+#define KEPT_WAITS(route) NOTHING;
+#define KEPT_SETTLE_FIRST(route) NOTHING;
+#define KEPT_SETTLE_MEMORY(route) KEPT_SETTLE_ON_FAILURE(route)
+#define KEPT_SETTLE_ASKED(route) NOTHING;
+#define KEPT_SETTLE_ON_FAILURE(route) \
+    const int programs_errno = errno; \
+    GIVEN_##route
+
+#define AGAIN_NO(route, real_call) NOTHING;
+#define AGAIN_WAITS(route, real_call) NOTHING;
+#define AGAIN_SETTLE_FIRST(route, real_call) NOTHING;
+#define AGAIN_SETTLE_MEMORY(route, real_call) AGAIN_SETTLE_ON_FAILURE(route, real_call)
+#define AGAIN_SETTLE_ASKED(route, real_call) NOTHING;
+#define AGAIN_SETTLE_ON_FAILURE(route, real_call) \
+    if (__builtin_expect(C->result == CUDA_ERROR_OUT_OF_MEMORY, 0) && settles_for(C, programs_errno)) { \
+        REROUTE_##route enter_again(C); \
+        real_call; \
+        leave_real(C); \
+    }
+
+/* What the program named, for a route that replaces it, and the route once more. */
+#define GIVEN_NO_STREAM NOTHING;
+#define GIVEN_STREAM(s) const CUstream given = s;
+#define GIVEN_CONFIG(c) const CUlaunchConfig *const given = c;
+#define GIVEN_UPLOAD(p) NOTHING;
+#define GIVEN_MULTI(l, n) NOTHING;
+#define GIVEN_LEGACY NOTHING;
+#define REROUTE_NO_STREAM NOTHING;
+#define REROUTE_STREAM(s) s = policy_route(C, given);
+#define REROUTE_CONFIG(c) \
+    if (given) \
+        routed_config.hStream = policy_route(C, given->hStream);
+#define REROUTE_UPLOAD(p) NOTHING; /* it is no work of a lane */
+#define REROUTE_MULTI(l, n) ROUTE_MULTI(l, n)
+#define REROUTE_LEGACY policy_route_legacy(C);
+
 /* A wrapper is two functions: the exported one, a jump through door_go, and the one that does the work, which is where
  * door_go points unless there is nothing to do. By a jump, so that the program's return address is the return address in
  * both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
@@ -118,15 +164,21 @@
     leave_call(C); \
     return C->result;
 
-#define STREAM_BODY(symbol, twin_index, function, route, args, before, after) \
-    before; \
-    ROUTE_##route enter_real(C); \
-    C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
-    leave_real(C); \
-    BACK_##route LEAVE(after)
+#define REAL_CALL(symbol, twin_index, function, args) \
+    C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args
 
-#define IMPLICIT_BODY(symbol, args, async_form, before, after) \
-    before; \
+#define STREAM_BODY(symbol, twin_index, function, route, told, args, before, after) \
+    SETTLE_##told KEPT_##told(route) before; \
+    ROUTE_##route enter_real(C); \
+    REAL_CALL(symbol, twin_index, function, args); \
+    leave_real(C); \
+    AGAIN_##told(route, REAL_CALL(symbol, twin_index, function, args)) BACK_##route LEAVE(after)
+
+/* All of these are work, of which the guard orders what it touches. */
+#define IMPLICIT_NO
+
+#define IMPLICIT_BODY(symbol, told, args, async_form, before, after) \
+    IMPLICIT_##told before; \
     policy_route_implicit(C); \
     enter_real(C); \
     const CUstream T = C->target; \
@@ -148,15 +200,15 @@
     leave_real(C); \
     LEAVE(after)
 
-#define API(symbol, since, route, class_, timing, params, args, before, after) \
-    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, args, before, after))
+#define API(symbol, since, route, class_, timing, told, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, told, args, before, after))
 
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, args, before, after) \
-    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, args, before, after)) \
-    WRAPPER(symbol, 1, symbol##_ptsz, params, args, STREAM_BODY(symbol, 1, symbol##_ptsz, route, args, before, after))
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, told, args, before, after)) \
+    WRAPPER(symbol, 1, symbol##_ptsz, params, args, STREAM_BODY(symbol, 1, symbol##_ptsz, route, told, args, before, after))
 
-#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, params, args, before, after) \
-    WRAPPER(symbol, 0, symbol, params, args, IMPLICIT_BODY(symbol, args, async_form, before, after)) \
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, IMPLICIT_BODY(symbol, told, args, async_form, before, after)) \
     WRAPPER(symbol, 1, symbol##_ptds, params, args, IMPLICIT_TWIN_BODY(symbol, args, before, after))
 
 #include "interpose/api/api.def"

@@ -68,12 +68,17 @@ void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offs
 }
 
 /* The call is no work on it: nothing of that is recorded. */
-static void leaves(struct call *C, uint64_t base, uint64_t bytes, int writes)
+void mappings_leave(struct call *C)
 {
-    fp_touch_bytes(C, base, bytes, writes);
     STATE_TELL(memory_leaves, C);
     C->touched.count = 0;
     C->touched.opaque = C->touched.host = 0;
+}
+
+static void leaves(struct call *C, uint64_t base, uint64_t bytes, int writes)
+{
+    fp_touch_bytes(C, base, bytes, writes);
+    mappings_leave(C);
 }
 
 void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)

@@ -18,6 +18,9 @@ void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessD
 /* The host, or others, can touch the memory from now on, and what it is a part of. */
 void mappings_show(struct call *C, struct memory *memory);
 
+/* What C touches is about to go: that is told, and is no work of the call's. */
+void mappings_leave(struct call *C);
+
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
 void mappings_unmapped(struct call *C);

@@ -6,6 +6,7 @@
 #include "interpose/footprint/textures.h"
 
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/mappings.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/map.h"
@@ -43,10 +44,27 @@ void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURC
     map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : UNKNOWN);
 }
 
+/* 0: no such object. memory NULL: one whose memory is not known, or gone. */
+static int look_up(uint64_t word, int surface, struct memory **memory)
+{
+    uint64_t uid = map_get(&uids[surface], word);
+    *memory = uid ? (struct memory *)map_get(&memories[surface], word) : NULL;
+    if (*memory && (*memory)->uid != (uint32_t)(uid >> 1))
+        *memory = NULL;
+    return uid != 0;
+}
+
+/* Its handle may be another one's at once: what may use it still has to be done. */
 void textures_gone(struct call *C, CUtexObject object, int surface)
 {
+    struct memory *memory;
     if (!C->footprint)
         return;
+    if (look_up(object, surface, &memory) && memory)
+        touch_whole(&C->touched, memory, 1);
+    else
+        touch_opaque(&C->touched, OPAQUE_TEXTURE);
+    mappings_leave(C);
     C->word[0] = map_remove(&uids[surface], object);
     C->word[1] = map_remove(&memories[surface], object);
 }
@@ -58,16 +76,6 @@ void textures_left(struct call *C, CUtexObject object, int surface)
         return;
     if (map_get_or_set(&uids[surface], object, C->word[0]) == C->word[0] && C->word[1])
         map_set(&memories[surface], object, C->word[1]);
-}
-
-/* 0: no such object. memory NULL: one whose memory is not known, or gone. */
-static int look_up(uint64_t word, int surface, struct memory **memory)
-{
-    uint64_t uid = map_get(&uids[surface], word);
-    *memory = uid ? (struct memory *)map_get(&memories[surface], word) : NULL;
-    if (*memory && (*memory)->uid != (uint32_t)(uid >> 1))
-        *memory = NULL;
-    return uid != 0;
 }
 
 int textures_touch(struct touched *touched, uint64_t word, int writes)

@@ -127,7 +127,7 @@ static void event_begun(struct call *C)
             order_event_promises(&event->before, &guarded->promise);
         guarded->until = on_its_way || guard_event_is_unsure(event) ? 0 : newest->at;
         guarded->begun = 1;
-        is_owed = C->op != PTDS_OP_EVENT_SYNC && settle_is_owed(event);
+        is_owed = api_rows[C->api].told == TOLD_SETTLE_ASKED && settle_is_owed(event);
     }
     lock_drop(&guard_state.lock);
     if (is_owed)
@@ -189,8 +189,17 @@ static void event_answered(const struct call *C)
         guard_event_followed(guarded->awaited, guarded->until, guarded->lane);
 }
 
+/* The default stream was asked about on a stream that the legacy stream does not know of: now on that. */
+static void ask_legacy_too(struct call *C)
+{
+    int is_moved = C->flags & PTDS_CALL_LEGACY && C->target_uid != C->stream_uid;
+    if (C->guarded.kind == GUARD_QUERY && is_moved && C->result == CUDA_SUCCESS)
+        C->result = ASK(REAL(cuStreamQuery)(CU_STREAM_LEGACY));
+}
+
 static __attribute__((noinline)) void leave_turn(struct call *C)
 {
+    ask_legacy_too(C);
     event_answered(C);
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)

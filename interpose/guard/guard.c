@@ -71,11 +71,21 @@ static int looks_at_all(const struct call *C)
     return C->guarded.kind != GUARD_WORK || C->touched.opaque || C->guarded.waits || C->event;
 }
 
+/* The default stream is busy as long as any blocking stream is: the real one says so, of the lanes, too. */
+static int asks_legacy(const struct call *C, const struct where *where)
+{
+    if (C->guarded.kind != GUARD_QUERY)
+        return 0;
+    return where->stream ? where->stream->kind == PTDS_STREAM_BLOCKING : !C->context->pool->apart;
+}
+
 static int go(struct call *C, int implicit, const struct where *where)
 {
     int lane = turn_begin(C, where);
     if (lane < 0)
         return keep(C, PTDS_CALL_KEPT_NO_WAY);
+    if (asks_legacy(C, where))
+        return 1; /* the stream that was named */
     C->target = rails[lane].handle;
     C->target_uid = rails[lane].uid;
     if (implicit)

@@ -46,6 +46,11 @@ static inline void guard_leaving(struct call *C)
         guard_leave(C);
 }
 
+/* What api.def's column `told` asks for: the host waits for all that it was promised to be done. Outside of any turn of the
+ * call's. The second, where memory lacked: 1 if there was such work, so it is worth while to make the call once more. */
+void guard_settle_all(struct call *C);
+int guard_settle_lacking(struct call *C);
+
 /* After a synchronous form that went as an asynchronous one: waits as the original would have. */
 void guard_finish_implicit(struct call *C);
 
@@ -85,7 +90,8 @@ void guard_event_in_graph(CUevent event, int waits);
 /* A call that is no operation of a lane, or known for recording another event, records it. */
 void guard_event_recorded_elsewhere(CUevent event);
 
-/* The program is about to unmap what C touches, or to take access to it away: the host waits for what uses it still. */
+/* The program is about to take away what C touches, or access to it: the host waits for what uses it still. Like the next,
+ * only where the row says so. */
 void guard_memory_leaves(struct call *C);
 
 /* The host, or others, can touch the memory from now on; before the call is back. */

@@ -43,7 +43,7 @@ static struct pool *take_pool(void)
     struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
     if (!pool)
         return memory_keep(sizeof *pool);
-    pool->count = pool->opened = pool->legacy = 0;
+    pool->count = pool->opened = pool->legacy = pool->apart = 0;
     pool->events = 0;
     return pool;
 }
@@ -112,6 +112,7 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         }
         if (flags & CU_STREAM_NON_BLOCKING)
             follow_legacy(context, stream);
+        pool->apart |= (flags & CU_STREAM_NON_BLOCKING) != 0;
         uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
         lock_take(&guard_state.lock);
         int added = add_stream(pool, stream, uid, count);

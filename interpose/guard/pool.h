@@ -21,6 +21,7 @@ struct pool {
     uint16_t count, opened; /* streams, and those that have a lane */
     struct pooled at[POOL_LANES];
     uint16_t legacy; /* the real legacy stream's lane + 1; 0 none yet */
+    uint8_t apart;   /* the streams are non-blocking: the legacy stream does not know of them */
     struct lock events_lock;
     uint32_t events;
     CUevent event[POOL_EVENTS]; /* nobody's at the moment */

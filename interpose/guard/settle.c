@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The host waits for work that legacy's waits would have covered: where it takes memory away, shows it to others, or asks
- * about an event. Called by the wrappers through hooks, by turn.c and around.c. Must keep errno, hold no lock across a
- * driver call, and no turn while the host waits.
+ * The host waits for work that legacy's waits would have covered: where it could tell by the call that it is pending, as
+ * the table says of each (api.def, `told`). Called by the wrappers, also through hooks, by turn.c and around.c. Must keep
+ * errno, hold no lock across a driver call, and no turn while the host waits.
  */
 #include "interpose/guard/settle.h"
 
@@ -79,6 +79,12 @@ static struct awaited find_mark(struct thread *thread, const struct order_wait *
     return awaited;
 }
 
+/* Where the process ends, programs free what they have when the driver is gone already, and all work with it. */
+static int is_over(CUresult result)
+{
+    return result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 /* 1: it is done. */
 static int host_waits(const struct awaited *awaited)
 {
@@ -87,7 +93,7 @@ static int host_waits(const struct awaited *awaited)
     int entered = rails_enter(awaited->context);
     CUresult result = awaited->event ? rails_host_wait_event(awaited->event) : rails_host_wait(awaited->stream);
     rails_leave(entered);
-    return result == CUDA_SUCCESS;
+    return is_over(result);
 }
 
 static void wait_done(const struct order_wait *wait, const struct awaited *awaited)
@@ -144,11 +150,42 @@ void settle(struct call *C)
         lock_drop(&guard_state.lock);
 }
 
+/* ---- all ---- */
+
+/* 0: there was nothing to wait for. */
+static int settle_all(struct call *C)
+{
+    lock_take(&guard_state.lock);
+    order_catch_up(&guard_state.order, NULL);
+    order_owe_all(&guard_state.order);
+    const int owes = guard_state.order.needs != 0;
+    settle(C);
+    return owes;
+}
+
+void guard_settle_all(struct call *C)
+{
+    settle_all(C);
+}
+
+int guard_settle_lacking(struct call *C)
+{
+    C->guarded.again = 0; /* its first time is over */
+    return guard_on && settle_all(C);
+}
+
 /* ---- memory ---- */
+
+static int settles_memory(const struct call *C)
+{
+    return api_rows[C->api].told == TOLD_SETTLE_MEMORY;
+}
 
 /* What is unmapped nobody may use still, promised or not. A reservation is touched by whoever touches a part of it. */
 void guard_memory_leaves(struct call *C)
 {
+    if (!settles_memory(C))
+        return;
     lock_take(&guard_state.lock);
     order_catch_up(&guard_state.order, NULL);
     if (C->touched.opaque)
@@ -169,7 +206,8 @@ void guard_memory_shown(struct call *C, struct memory *memory)
     claims_forget(&guard_state.order, memory);
     order_catch_up(&guard_state.order, NULL);
     order_memory_shown(&guard_state.order, memory);
-    order_owe_memory(&guard_state.order, &all, 0);
+    if (settles_memory(C))
+        order_owe_memory(&guard_state.order, &all, 0);
     settle(C);
 }
 

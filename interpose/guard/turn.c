@@ -303,15 +303,18 @@ static int find(const struct where *where)
     }
 }
 
-/* The lanes of which the call asks whether they are done: those of its thread, or all that the legacy stream stands for.
- * Locked. */
+/* It asks about the default stream, which is busy as long as any blocking stream is. */
+static int asks_for_all(const struct where *where)
+{
+    return where->on == ON_LEGACY || where->on == ON_LANE || where->on == ON_STREAM_AS_DEFAULT;
+}
+
+/* The lanes of which the call asks whether they are done: one, or all that the default stream stands for. Locked. */
 static unsigned asked_for(const struct where *where, unsigned lane, uint16_t lanes[])
 {
     const struct order *o = &guard_state.order;
     unsigned count = 0;
-    for (unsigned i = 0; i < where->fully_count; i++)
-        lanes[count++] = where->fully[i];
-    for (unsigned i = 0; where->on == ON_LEGACY && i < o->high; i++) {
+    for (unsigned i = 0; asks_for_all(where) && i < o->high; i++) {
         if (o->lanes[i]->open && o->lanes[i]->domain == o->lanes[lane]->domain && o->lanes[i]->kind != LANE_NON_BLOCKING)
             lanes[count++] = (uint16_t)i;
     }
@@ -323,8 +326,7 @@ static unsigned asked_for(const struct where *where, unsigned lane, uint16_t lan
 /* Whether it is worth while to look. Locked. */
 static inline int may_be_owed(const struct where *where, unsigned lane)
 {
-    return where->on == ON_LEGACY || where->fully_count ||
-           order_is_owed_until(&guard_state.order, lane, guard_state.order.lanes[lane]->last);
+    return asks_for_all(where) || order_is_owed_until(&guard_state.order, lane, guard_state.order.lanes[lane]->last);
 }
 
 /* What the host was promised to be done is so when it asks. Locked, before and after: the lane may be another one then. No
@@ -353,7 +355,7 @@ int turn_begin(struct call *C, const struct where *where)
     pass_gate(C, where);
     lock_take(&guard_state.lock);
     int lane = find(where);
-    if (lane >= 0 && C->guarded.kind == GUARD_QUERY && may_be_owed(where, (unsigned)lane))
+    if (lane >= 0 && api_rows[C->api].told == TOLD_SETTLE_ASKED && may_be_owed(where, (unsigned)lane))
         lane = settle_query(C, where, (unsigned)lane);
     if (lane >= 0)
         begin(C, (unsigned)lane, C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY, where);

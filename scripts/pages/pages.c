@@ -31,6 +31,15 @@ static const char *const route_names[] = {
     [ROUTE_IMPLICIT] = "implicit",
 };
 
+static const char *const told_names[] = {
+    [TOLD_NO] = "",
+    [TOLD_WAITS] = "it waits itself",
+    [TOLD_SETTLE_FIRST] = "wait first",
+    [TOLD_SETTLE_MEMORY] = "wait for the memory",
+    [TOLD_SETTLE_ASKED] = "wait for what it asks about",
+    [TOLD_SETTLE_ON_FAILURE] = "wait where memory lacks",
+};
+
 static void version(uint32_t cuda)
 {
     printf("%u.%u", cuda / 1000, cuda % 1000 / 10);
@@ -38,10 +47,15 @@ static void version(uint32_t cuda)
 
 static void print_api(void)
 {
-    printf("# Driver functions that libptds knows\n\nMade from `api.def` by `scripts/pages/update`. Every other function "
-           "of the "
-           "driver is passed through untouched.\n\n| function | since | twin | stream | class | may block |\n"
-           "|---|---|---|---|---|---|\n");
+    printf(
+        "# Driver functions that libptds knows\n\nMade from `api.def` by `scripts/pages/update`. Every other function "
+        "of the "
+        "driver is passed through untouched.\n\nThe last column: could the host tell by the call that work is pending "
+        "which "
+        "it was promised to be done? Empty: no. Else what is done about that: the driver waits for it in there; the host "
+        "waits for all such work before; for that on the memory which goes or is given to others; for the event or stream "
+        "that is asked about; or for all where the driver is out of memory, and the call is made once more.\n\n"
+        "| function | since | twin | stream | class | may block | pending work shows |\n|---|---|---|---|---|---|---|\n");
     for (int id = 0; id < API_COUNT; id++) {
         const struct api_row *row = &api_rows[id];
         printf("| `%s` | ", row->symbol);
@@ -51,7 +65,8 @@ static void print_api(void)
             printf(" since ");
             version(row->twin_since);
         }
-        printf(" | %s | %s | %s |\n", route_names[row->route], class_names[row->class_], row->timed ? "yes" : "");
+        printf(" | %s | %s | %s | %s |\n", route_names[row->route], class_names[row->class_], row->timed ? "yes" : "",
+               told_names[row->told]);
     }
 }
 

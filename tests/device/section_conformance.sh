@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/gpu conformance: every conformance program must print, line by line, what is expected of every driver; without
-# the shim, and with it under the policies that change nothing. Lines that begin with "?" depend on the machine.
+# the shim, and with it under the policies that change nothing; `told` under all. Lines that begin with "?" depend on the machine.
 # shellcheck shell=bash
 
 expected_folder() { first_of tests/conformance/expected tests/expected; }
@@ -13,8 +13,8 @@ compare_lines() {
 }
 
 conformance_under() {
-    local policy=$1 expected program name same all agreeing=0 total=0 differing=()
-    for expected in "$(expected_folder)"/*.txt; do
+    local policy=$1 only=${2:-} expected program name same all agreeing=0 total=0 differing=()
+    for expected in "$(expected_folder)"/${only:-*}.txt; do
         name=$(basename "$expected" .txt)
         if ! program=$(find_program "conformance/$name"); then
             differing+=("$name (missing)")
@@ -37,5 +37,9 @@ section_conformance() {
     expected_folder >/dev/null || { fail "no conformance programs here"; return 0; }
     for policy in bare none observe; do
         conformance_under "$policy"
+    done
+    # What the policies leave to the device must not show.
+    for policy in guarded stream; do
+        conformance_under "$policy" told
     done
 }

@@ -34,6 +34,7 @@ namespace
 
 std::string g_said;
 std::set<std::string> g_refused, g_busy; /* what the driver refuses, and which streams and events have work pending */
+CUresult g_refusal;                      /* what it answers then */
 std::map<const void *, std::string> g_names;
 unsigned g_events, g_lanes;
 unsigned g_tense; /* host waits that would end a capture which begins at that moment */
@@ -54,7 +55,7 @@ CUresult say(const std::string &text)
     const bool refused = g_refused.count(text) || g_refused.count(text.substr(0, text.find(' ')));
     g_said += (g_said.empty() ? "" : "; ") + text + (refused ? " refused" : "");
     errno = EIO;
-    return refused ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+    return refused ? g_refusal : CUDA_SUCCESS;
 }
 
 CUresult say_stream(CUstream *stream, unsigned)
@@ -166,6 +167,7 @@ protected:
         install_script();
         g_said.clear();
         g_refused.clear();
+        g_refusal = CUDA_ERROR_UNKNOWN;
         g_busy.clear();
         g_names = {{CU_STREAM_LEGACY, "legacy"}, {CU_STREAM_PER_THREAD, "0x2"}};
         g_events = g_lanes = g_tense = 0;

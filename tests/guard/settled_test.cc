@@ -180,6 +180,61 @@ TEST_F(Settled, WorkThatMayTouchAnything)
     EXPECT_EQ("", unmaps(c_, &m_));
 }
 
+/* ---- all that was promised ---- */
+
+TEST_F(Settled, AllBeforeACallThatTells)
+{
+    struct call C = {};
+    C.thread = &c_->thread;
+    C.api = API_cuMemGetInfo_v2;
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", writes(b_, &n_));
+    guard_settle_all(&C);
+    EXPECT_EQ("", said()) << "promised to nobody";
+    EXPECT_EQ("L2", syncs(c_));
+    guard_settle_all(&C);
+    EXPECT_EQ("e1 on L1; e2 on L0; host after e1; host after e2", said());
+    guard_settle_all(&C);
+    EXPECT_EQ("", said());
+}
+
+/* Only then is it worth while to ask the driver once more. */
+TEST_F(Settled, WhereMemoryLacks)
+{
+    struct call C = {};
+    C.thread = &c_->thread;
+    C.api = API_cuMemAlloc_v2;
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ(0, guard_settle_lacking(&C));
+    EXPECT_EQ("", said());
+    EXPECT_EQ("L1", syncs(c_));
+    errno = ENOTTY;
+    EXPECT_EQ(1, guard_settle_lacking(&C));
+    EXPECT_EQ(ENOTTY, errno);
+    EXPECT_EQ("e1 on L0; host after e1", said());
+    EXPECT_EQ(0, guard_settle_lacking(&C));
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", syncs(c_));
+    guard_on = 0;
+    EXPECT_EQ(0, guard_settle_lacking(&C));
+    guard_on = 1;
+    EXPECT_EQ("", said());
+}
+
+/* Other rows may touch it, too. */
+TEST_F(Settled, OnlyWhereTheRowSaysSo)
+{
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", syncs(c_));
+    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_UNMAP, [this](struct call *C) {
+                  touching(&m_, 1)(C);
+                  guard_memory_leaves(C);
+              }));
+    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_NONE, [this](struct call *C) { guard_memory_shown(C, &m_); }));
+    EXPECT_NE(0u, guard_state.order.lanes[a_->lane()]->host) << "others see it all the same";
+    EXPECT_EQ("e1 on L0; host after e1", unmaps(c_, &m_));
+}
+
 /* ---- what the driver refuses, and what is out of reach ---- */
 
 TEST_F(Settled, WhereThereIsNoEventTheHostWaitsForTheStream)
@@ -195,6 +250,20 @@ TEST_F(Settled, WhereThereIsNoEventTheHostWaitsForTheStream)
     EXPECT_EQ("e1 on L0; host after e1 refused", unmaps(c_, &m_));
     g_refused = {};
     EXPECT_EQ("e1 on L0; host after e1", unmaps(c_, &m_)) << "it is not known to be done";
+}
+
+/* Programs free memory when the driver has ended, or the context: what was pending is over. */
+TEST_F(Settled, WhereTheDriverIsGone)
+{
+    for (CUresult gone : {CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_CONTEXT_IS_DESTROYED}) {
+        writes(a_, &m_);
+        syncs(c_);
+        g_refused = {"host"};
+        g_refusal = gone;
+        EXPECT_EQ("e1 on L0; host after e1 refused", unmaps(c_, &m_));
+        g_refused = {};
+        EXPECT_EQ("", unmaps(c_, &m_));
+    }
 }
 
 TEST_F(Settled, AStreamThatIsDestroyedOrCaptured)
@@ -244,6 +313,7 @@ TEST_F(Settled, InsideOfAnotherCall)
     syncs(c_);
     struct call C = {};
     C.thread = &a_->thread;
+    C.api = API_cuMemUnmap;
     C.op = PTDS_OP_UNMAP;
     for (int i = 0; i < 3; i++) {
         begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&n_, 1));
@@ -450,7 +520,7 @@ TEST_F(Settled, ADefaultStreamThatTheHostAsksFor)
 {
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L1", syncs(b_));
-    EXPECT_EQ("e1 on L0; host after e1; L0", queries(a_));
+    EXPECT_EQ("e1 on L0; host after e1; legacy", queries(a_));
     EXPECT_EQ("0x2; e1 on 0x2", writes(c_, &n_, kOwn));
     EXPECT_EQ("L1", syncs(b_));
     EXPECT_EQ("host after e1; 0x2", queries(c_, kOwn));
@@ -462,7 +532,7 @@ TEST_F(Settled, AllLanesOfAThreadThatAsks)
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L1", writes(a_, &n_));
     EXPECT_EQ("L2", syncs(b_).substr(0, 2));
-    EXPECT_EQ("e1 on L1; e2 on L0; host after e1; host after e2; L1", queries(a_));
+    EXPECT_EQ("e1 on L1; e2 on L0; host after e1; host after e2; legacy", queries(a_));
 }
 
 TEST_F(Settled, TheOtherLaneOfAThreadThatAsks)
@@ -472,7 +542,35 @@ TEST_F(Settled, TheOtherLaneOfAThreadThatAsks)
     EXPECT_EQ("L1", writes(a_, &n_));
     EXPECT_EQ("L2", syncs(b_).substr(0, 2));
     EXPECT_EQ("e1 on L1; host after e1", unmaps(b_, &n_));
-    EXPECT_EQ("e1 on L0; host after e1; L1", queries(a_));
+    EXPECT_EQ("e1 on L0; host after e1; legacy", queries(a_));
+}
+
+/* The default stream is done when all threads' and all blocking streams' work is. */
+TEST_F(Settled, WhatOthersLeaveOnTheDefaultStreamThatTheHostAsksFor)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("N", writes(a_, &seen_, n));
+    EXPECT_EQ("L0", writes(b_, &n_));
+    EXPECT_EQ("L1", syncs(c_));
+    EXPECT_EQ("e1 on L0; e2 on S; host after e1; host after e2; legacy", queries(c_));
+    EXPECT_EQ("legacy", queries(c_)) << "they are done";
+    EXPECT_EQ("L0", writes(b_, &n_));
+    EXPECT_EQ("legacy", queries(c_)) << "promised to nobody: the driver knows whether it is done";
+}
+
+/* Where it stands for the default stream by itself, it is asked itself. */
+TEST_F(Settled, AStreamThatStandsForTheDefaultStream)
+{
+    on_ = stream("S");
+    EXPECT_EQ("legacy", queries(a_, kAsDefault));
+    on_ = stream("N", CU_STREAM_NON_BLOCKING);
+    EXPECT_EQ("N", queries(a_, kAsDefault));
+    struct context *apart = fresh("C2", 0);
+    EXPECT_EQ(1u, guard_make_lanes(apart, 1, CU_STREAM_NON_BLOCKING, 0, 0));
+    g_said.clear();
+    EXPECT_EQ("L4", queries(thread(apart)));
+    g_current = context_->handle;
 }
 
 /* The legacy stream is busy as long as any blocking one is: all or nothing. */

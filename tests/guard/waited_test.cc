@@ -69,11 +69,11 @@ TEST_F(Waited, AskedForOnly)
     const auto asks = [this] { return call(b_, kDefault, API_cuStreamQuery, PTDS_OP_STREAM_QUERY); };
     EXPECT_EQ("L0", writes(a_, &seen_));
     result_ = CUDA_ERROR_NOT_READY;
-    EXPECT_EQ("e1 on L0; L1 after e1; L1", asks()) << "the default stream is not done before that is";
+    EXPECT_EQ("e1 on L0; L1 after e1; legacy", asks()) << "the default stream is not done before that is";
     result_ = CUDA_SUCCESS;
     EXPECT_EQ("e1 on L0; L2 after e1; L2", reads(c_, &seen_));
     EXPECT_EQ("L1", writes(b_, &n_));
-    EXPECT_EQ("e1 on L1; e2 on L0; L1 after e2; L1", (writes(a_, &seen_), asks()));
+    EXPECT_EQ("e1 on L1; e2 on L0; L1 after e2; legacy", (writes(a_, &seen_), asks()));
     EXPECT_EQ("L2", writes(c_, &seen_)) << "known to be done";
     begin(b_, kDefault, API_cuStreamQuery, PTDS_OP_STREAM_QUERY);
     EXPECT_EQ(uint64_t{HELD_TURN | HELD_GATE}, b_->thread.held & 0xff) << "nobody comes in between";

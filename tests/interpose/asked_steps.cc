@@ -148,10 +148,13 @@ bool copy(const Step &step, CUstream stream, CUresult *result)
 bool memory(const Step &step, CUstream stream, CUresult *result)
 {
     CUdeviceptr *at = &memories[step.subject.empty() ? 0 : step.subject[0]];
+    size_t there, total;
     if (step.verb == "alloc")
         *result = BY(cuMemAllocAsync, ptsz)(at, BYTES, stream);
     else if (step.verb == "salloc")
         *result = cuMemAlloc_v2(at, BYTES);
+    else if (step.verb == "info")
+        *result = cuMemGetInfo_v2(&there, &total);
     else if (step.verb == "free")
         *result = BY(cuMemFreeAsync, ptsz)(std::exchange(*at, 0), stream);
     else if (step.verb == "sfree")

@@ -9,7 +9,7 @@
  *     stream:a  nbstream:a  priostream:a  destroy:a  event:e  timed:e  drop:e  context:c  farcontext:c (of the second
  * device)  use:c  push:c  pop  none  gone:c fill:A@a  copy:AB@a  inc:A@a  nop@a  any@a  (kernels)    fillx:A@a
  * (cuLaunchKernelEx) set:A@a  cp:AB@a  ucp:AB@a  cp2d:AB@a  (on a stream)   sset:A  scp:AB  sucp:AB  scp2d:AB  (not)
- *     alloc:X@a  free:X@a  salloc:X  sfree:X
+ *     alloc:X@a  free:X@a  salloc:X  sfree:X  info (how much there is)
  *     record:e@a  recordx:e@a  wait:e@a  esync:e  equery:e  elapsed:ef  sync@a  query@a  all
  *     host@a  callback@a  value:A@a  attach:M@a
  *     begin@a  beginlocal@a  beginrelaxed@a  capturing@a  end:g@a  graph:g@a  upload:g@a  dropgraph:g

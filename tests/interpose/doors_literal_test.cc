@@ -126,7 +126,7 @@ const Row rows[] = {
     {"cuStreamGetId", "cuStreamGetId_ptsz", 12000, 12000, ASKS},
     {"cuStreamGetPriority", "cuStreamGetPriority_ptsz", 5050, 7000, ASKS},
     {"cuStreamIsCapturing", "cuStreamIsCapturing_ptsz", 10000, 10000, ASKS},
-    {"cuStreamQuery", "cuStreamQuery_ptsz", 2000, 7000, WORK},
+    {"cuStreamQuery", "cuStreamQuery_ptsz", 2000, 7000, ASKS},
     {"cuStreamSetAttribute", "cuStreamSetAttribute_ptsz", 11000, 11000, ASKS},
     {"cuStreamSynchronize", "cuStreamSynchronize_ptsz", 2000, 7000, WORK},
     {"cuStreamUpdateCaptureDependencies", "cuStreamUpdateCaptureDependencies_ptsz", 11030, 11030, REFUSES},

@@ -100,8 +100,7 @@ std::string implicit_call(const Config &setup, const api_row &row)
 bool is_about_the_stream(const api_row &row)
 {
     std::string symbol = row.symbol;
-    bool is_work = symbol == "cuStreamWaitEvent" || symbol == "cuStreamSynchronize" || symbol == "cuStreamQuery" ||
-                   symbol == "cuStreamAttachMemAsync";
+    bool is_work = symbol == "cuStreamWaitEvent" || symbol == "cuStreamSynchronize" || symbol == "cuStreamAttachMemAsync";
     return symbol == "cuGraphInstantiateWithParams" ||
            (!is_work && (row.class_ == PTDS_CLASS_STREAM || row.class_ == PTDS_CLASS_CAPTURE));
 }

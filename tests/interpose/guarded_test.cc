@@ -22,13 +22,15 @@ TEST(Guarded, ThreadsWaitForEachOtherWhereTheyShareMemory)
 
 TEST(Guarded, ThreadsThatShareNoneDoNotWait)
 {
-    expect_policy("guarded", {
-                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
-                                 {"t:fill:O@0", "cuMemsetD8Async(L2)"},
-                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
-                                 {"sync@0", "cuStreamSynchronize(L1)"},
-                                 {"query@0", "cuStreamQuery(L1)"},
-                             });
+    expect_policy("guarded",
+                  {
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"t:fill:O@0", "cuMemsetD8Async(L2)"},
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"sync@0", "cuStreamSynchronize(L1)"},
+                      {"query@0", "cuEventRecord(L2;E1) cuThreadExchangeStreamCaptureMode cuEventSynchronize(;E1) "
+                                  "cuThreadExchangeStreamCaptureMode cuStreamQuery(0)"},
+                  });
 }
 
 /* A kernel of which nothing is known may touch everything. */

@@ -18,6 +18,7 @@
 #include "tests/conformance/tables.ptx.h"
 #include "tests/conformance/variables.ptx.h"
 #include "tests/interpose/simulated.h"
+#include "tests/sim/sim_test_api.h"
 
 extern "C" void *__libc_malloc(size_t size);
 
@@ -60,6 +61,20 @@ void launch(CUfunction function, CUstream stream, CUdeviceptr at, CUdeviceptr se
     if (second)
         params[1] = &second;
     CU(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, nullptr));
+}
+
+decltype(&sim_fail) fails_once;
+
+/* Another thread's work is pending of which this one was promised that it is done. */
+void leave_pending()
+{
+    const int saved = errno;
+    std::thread([] {
+        CU(cuCtxSetCurrent(context));
+        launch(fill, nullptr, other);
+    }).join();
+    CU(cuStreamSynchronize(nullptr));
+    errno = saved;
 }
 
 /* The program's calls, on that stream where they have one. */
@@ -121,6 +136,23 @@ const std::map<std::string, std::function<void(CUstream)>> calls = {
          CUdeviceptr made;
          CU(cuMemAlloc(&made, 256));
          CU(cuMemFree(made));
+     }},
+    {"lacking",
+     [](CUstream) {
+         CUdeviceptr made;
+         leave_pending();
+         const int saved = errno;
+         fails_once("cuMemAlloc_v2", 1, CUDA_ERROR_OUT_OF_MEMORY);
+         if (cuMemAlloc(&made, 256) == CUDA_SUCCESS)
+             CU(cuMemFree(made));
+         else
+             errno = saved; /* as without the shim: a driver that has no memory may say so there */
+     }},
+    {"info",
+     [](CUstream) {
+         size_t there, total;
+         leave_pending();
+         CU(cuMemGetInfo(&there, &total));
      }},
     {"copy-any", [](CUstream) { CU(cuMemcpy(memory, reinterpret_cast<CUdeviceptr>(pageable), 64)); }},
     {"module",
@@ -207,6 +239,7 @@ void make_graph()
 void prepare()
 {
     start();
+    fails_once = reinterpret_cast<decltype(&sim_fail)>(dlsym(RTLD_DEFAULT, "sim_fail"));
     CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&free_running, CU_STREAM_NON_BLOCKING));
     CU(cuMemAlloc(&memory, 4096));

@@ -83,6 +83,8 @@ const Kind kinds[] = {
     {"graph", "cuGraphLaunch,cuGraphLaunch_ptsz"},
     {"host", "cuLaunchHostFunc,cuLaunchHostFunc_ptsz"},
     {"alloc", "cuMemAlloc_v2,cuMemFree_v2"},
+    {"lacking", "cuMemAlloc_v2,cuMemFree_v2"},
+    {"info", "cuMemGetInfo_v2"},
     {"copy-any", "cuMemcpy,cuMemcpy_ptds,cuMemcpyAsync"},
     {"module", "cuModuleLoadData,cuModuleGetFunction,cuModuleUnload"},
     {"graph-made",

@@ -206,6 +206,7 @@ int two_streams()
     launch(kernel("add_one"), a, {&of_a, &count});           /* comes after the default stream */
     CU(cuStreamSynchronize(nullptr));
     CU(cuStreamQuery(nullptr));
+    launch(kernel("add_one"), a, {&of_a, &count});
     cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
     return 0;
 }

@@ -167,7 +167,7 @@ TEST(DefaultStream, EdgesAndExactCounts)
     std::vector<unsigned> joined;
     for (const ptds_rec_CALL &call : guarded.calls(PTDS_OP_LAUNCH))
         joined.push_back(call.streams);
-    EXPECT_EQ(joined, (std::vector<unsigned>{0, 0, 2, 1, 1})) << "what is refused is not known, so it comes after all";
+    EXPECT_EQ(joined, (std::vector<unsigned>{0, 0, 2, 1, 0, 1})) << "what is refused is not known, so it comes after all";
     ptds_default_count counts = default_counts(guarded.bytes);
     EXPECT_EQ(counts.legacy, 2u);
     EXPECT_EQ(counts.kept, 0u);

@@ -62,7 +62,7 @@ TEST(Stream, DefaultStreamWorkOnly)
                            "cuEventRecord(L1;e)"},
             {"wait:e@0", "cuStreamWaitEvent(L1;e)"},
             {"sync@0", "cuStreamSynchronize(L1)"},
-            {"query@0", "cuStreamQuery(L1)"},
+            {"query@0", "cuStreamQuery(0)"},
             {"attach@0", "cuStreamAttachMemAsync(L1)"},
             {"single@0",
              "cuEventRecord(L1;E4) cuStreamWaitEvent(legacy;E4) cuStreamAttachMemAsync(0) cuEventRecord(legacy;E1)"},

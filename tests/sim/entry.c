@@ -9,10 +9,11 @@
 
 enum {
 #define ROW(symbol) ENTRY_##symbol,
-#define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) \
     ROW(symbol) ROW(symbol##_ptsz)
-#define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) ROW(symbol) ROW(symbol##_ptds)
-#define API(symbol, since, route, class, timing, params, args, before, after) ROW(symbol)
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) \
+    ROW(symbol) ROW(symbol##_ptds)
+#define API(symbol, since, route, class, timing, told, params, args, before, after) ROW(symbol)
 #define EXTRA(symbol, since, params, args) ROW(symbol)
 #define INVENTED(symbol, params, args) ROW(symbol) ROW(symbol##_ptsz)
 #include "interpose/api/api.def"
@@ -42,13 +43,13 @@ enum {
         CUresult sim_result_ = call_enter(ENTRY_##exported, is_twin, given); \
         return sim_result_ != CUDA_SUCCESS ? sim_result_ : impl_##symbol args; \
     }
-#define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) \
     DEFINE(symbol, symbol, false, GIVEN_##route, params, args) \
     DEFINE(symbol##_ptsz, symbol, true, GIVEN_##route, params, args)
-#define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) \
     DEFINE(symbol, symbol, false, NO_HANDLE, params, args) \
     DEFINE(symbol##_ptds, symbol, true, NO_HANDLE, params, args)
-#define API(symbol, since, route, class, timing, params, args, before, after) \
+#define API(symbol, since, route, class, timing, told, params, args, before, after) \
     DEFINE(symbol, symbol, false, GIVEN_##route, params, args)
 #define EXTRA(symbol, since, params, args) DEFINE(symbol, symbol, false, NO_HANDLE, params, args)
 #define INVENTED(symbol, params, args) \
@@ -67,11 +68,11 @@ struct entry sim_entries[] = {
      .twin = is_twin, \
      .has_twin = with_twin, \
      .row = is_row},
-#define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) \
     LINE(symbol, since, false, true, true) LINE(symbol##_ptsz, twin_since, true, true, true)
-#define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) \
     LINE(symbol, since, false, true, true) LINE(symbol##_ptds, twin_since, true, true, true)
-#define API(symbol, since, route, class, timing, params, args, before, after) LINE(symbol, since, false, false, true)
+#define API(symbol, since, route, class, timing, told, params, args, before, after) LINE(symbol, since, false, false, true)
 #define EXTRA(symbol, since, params, args) LINE(symbol, since, false, false, false)
 #define INVENTED(symbol, params, args) \
     LINE(symbol, YEARS_FROM_NOW, false, true, true) LINE(symbol##_ptsz, YEARS_FROM_NOW, true, true, true)

@@ -20,11 +20,11 @@ struct Row {
 const std::vector<Row> &Rows()
 {
     static const std::vector<Row> rows = {
-#define API_PTSZ(symbol, since, twin_since, route, klass, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, klass, timing, told, params, args, before, after) \
     {#symbol, since, false}, {#symbol "_ptsz", twin_since, true},
-#define API_PTDS(symbol, since, twin_since, form, klass, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, form, klass, timing, told, params, args, before, after) \
     {#symbol, since, false}, {#symbol "_ptds", twin_since, true},
-#define API(symbol, since, route, klass, timing, params, args, before, after) {#symbol, since, false},
+#define API(symbol, since, route, klass, timing, told, params, args, before, after) {#symbol, since, false},
 #include "interpose/api/api.def"
     };
     return rows;

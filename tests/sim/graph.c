@@ -184,6 +184,8 @@ CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
     struct work nothing = {.kind = WORK_NONE};
     struct launch launch = {NULL, 0, 0, claim_take()};
     CUresult result = capture_observe(s); /* no capture takes one, and none survives it (measured) */
+    if (result == CUDA_SUCCESS)
+        result = pool_back_graph(exec->graph);
     if (result != CUDA_SUCCESS) {
         claim_release(launch.claim);
         return result;

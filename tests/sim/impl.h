@@ -9,10 +9,11 @@
 
 #include "interpose/api/cuda_abi.h"
 
-#define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) \
     CUresult impl_##symbol params;
-#define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) CUresult impl_##symbol params;
-#define API(symbol, since, route, class, timing, params, args, before, after) CUresult impl_##symbol params;
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) \
+    CUresult impl_##symbol params;
+#define API(symbol, since, route, class, timing, told, params, args, before, after) CUresult impl_##symbol params;
 #define EXTRA(symbol, since, params, args) CUresult impl_##symbol params;
 #define INVENTED(symbol, params, args) CUresult impl_##symbol params;
 #include "interpose/api/api.def"

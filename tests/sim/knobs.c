@@ -231,8 +231,11 @@ CUresult call_enter(int index, bool twin, uintptr_t stream)
         busy_wait(e->delay_ns);
     if (e->nap_at == count)
         nap(e->nap_ns);
-    if (__atomic_load_n(&e->fail_at, __ATOMIC_RELAXED) == count)
+    if (__atomic_load_n(&e->fail_at, __ATOMIC_RELAXED) == count) {
+        if (e->fail_code == CUDA_ERROR_OUT_OF_MEMORY)
+            errno = ENOMEM; /* as what it asked for memory would */
         return e->fail_code;
+    }
     if (!e->before_init && !sim_initialised())
         return CUDA_ERROR_NOT_INITIALIZED;
     if (e->row && self->in_host_function)

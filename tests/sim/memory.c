@@ -254,6 +254,7 @@ void memory_free(uint64_t base)
     if (a.of_graph) {
         op_release(a.freed_by);
         table[i - 1]->freed_by = NULL;
+        table[i - 1]->uses -= a.uses != 0;
         return;
     }
     if (memory_in_window(a.kind))
@@ -262,7 +263,8 @@ void memory_free(uint64_t base)
     op_release(a.freed_by);
     if (memory_in_window(a.kind)) {
         struct window *w = &windows[a.device];
-        memory_account(a.device, 0, memory_rounded(a.size));
+        if (!a.trimmed && !pool_keeps(a.pool, memory_rounded(a.size)))
+            memory_account(a.device, 0, memory_rounded(a.size));
         if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */
             uint64_t from = (a.base - w->base + 4095) & ~4095ull, to = (a.base - w->base + a.size) & ~4095ull;
             if (to > from)

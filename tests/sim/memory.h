@@ -40,6 +40,8 @@ struct allocation {
     unsigned int flags;
     bool waits;    /* SYNC_MEMOPS */
     bool of_graph; /* allocated by a node: a free leaves its address to the graph */
+    bool trimmed;  /* and holds no memory until the next launch */
+    unsigned uses; /* launches whose allocation was not freed yet */
     uint64_t id;
     struct context *ctx;
     struct op *freed_by; /* cuMemFreeAsync, on its way; held */

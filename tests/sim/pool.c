@@ -10,6 +10,8 @@
 
 struct pool {
     int device;
+    cuuint64_t threshold; /* so many bytes stay when they are freed */
+    cuuint64_t kept;
 };
 
 static struct pool *default_pools[MAX_DEVICES];
@@ -53,6 +55,33 @@ CUresult pool_free_node(CUdeviceptr p, struct work *w)
     const struct allocation *a = memory_find(p);
     *w = (struct work){.kind = WORK_FREE, .free = {p, a ? a->id : 0}};
     return a && a->of_graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- what stays in a pool; locked ---- */
+
+bool pool_keeps(const void *of, size_t bytes)
+{
+    struct pool *pool = handle_is(of, HANDLE_POOL) ? (struct pool *)of : NULL;
+    if (!pool || pool->kept + bytes > pool->threshold)
+        return false;
+    pool->kept += bytes;
+    return true;
+}
+
+static void pool_trim(struct pool *pool, cuuint64_t keep)
+{
+    if (pool->kept <= keep)
+        return;
+    memory_account(pool->device, 0, pool->kept - keep);
+    pool->kept = keep;
+}
+
+static cuuint64_t pool_reserved(const struct pool *pool)
+{
+    cuuint64_t bytes = pool->kept;
+    for (size_t i = 0; i < memory_count(); i++)
+        bytes += memory_at(i)->pool == pool ? memory_rounded(memory_at(i)->size) : 0;
+    return bytes;
 }
 
 /* ---- allocations ---- */
@@ -101,6 +130,7 @@ static CUresult allocate(struct stream *s, const struct pool *pool, size_t size,
         return result;
     s->used_pool = true;
     if (!reuse(op, pool, size, base)) {
+        pool_trim((struct pool *)pool, pool->kept > memory_rounded(size) ? pool->kept - memory_rounded(size) : 0);
         result = memory_allocate_on(pool->device, s->ctx, MEMORY_POOL, size, 0, base);
         if (result == CUDA_SUCCESS)
             memory_find(*base)->pool = pool;
@@ -200,6 +230,7 @@ CUresult impl_cuMemPoolDestroy(CUmemoryPool pool)
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     sim_lock();
     if (handle_is(pool, HANDLE_POOL) && (struct pool *)pool != default_pools[((struct pool *)pool)->device]) {
+        pool_trim((struct pool *)pool, 0);
         handle_remove(pool);
         free(pool);
         result = CUDA_SUCCESS;
@@ -210,9 +241,43 @@ CUresult impl_cuMemPoolDestroy(CUmemoryPool pool)
 
 CUresult impl_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
-    (void)minBytesToKeep; /* memory whose free has run never stays in a pool here */
     sim_lock();
     bool live = handle_is(pool, HANDLE_POOL);
+    cuuint64_t reserved = live ? pool_reserved((struct pool *)pool) : 0, kept = live ? ((struct pool *)pool)->kept : 0;
+    if (live && reserved > minBytesToKeep)
+        pool_trim((struct pool *)pool, kept > reserved - minBytesToKeep ? kept - (reserved - minBytesToKeep) : 0);
     sim_unlock();
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult attribute(struct pool *pool, CUmemPool_attribute attr, cuuint64_t *value, bool sets)
+{
+    if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT && !sets)
+        *value = pool_reserved(pool);
+    else if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && sets)
+        pool->threshold = *value;
+    else if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+        *value = pool->threshold;
+    else
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return CUDA_SUCCESS;
+}
+
+static CUresult with_attribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value, bool sets)
+{
+    sim_lock();
+    CUresult result = value && handle_is(pool, HANDLE_POOL) ? attribute((struct pool *)pool, attr, value, sets)
+                                                            : CUDA_ERROR_INVALID_VALUE;
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    return with_attribute(pool, attr, value, false);
+}
+
+CUresult impl_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    return with_attribute(pool, attr, value, true);
 }

@@ -183,4 +183,106 @@ TEST_F(Pools, PoolsAreApart)
     EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(gate));
 }
 
+cuuint64_t Reserved(CUmemoryPool pool)
+{
+    cuuint64_t bytes = 99;
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes));
+    return bytes;
+}
+
+size_t Available()
+{
+    size_t bytes = 0, total;
+    EXPECT_EQ(CUDA_SUCCESS, cuMemGetInfo_v2(&bytes, &total));
+    return bytes;
+}
+
+/* What is freed stays in its pool up to the threshold, until a trim or the next allocation there. */
+TEST_F(Pools, HoldWhatTheirThresholdSays)
+{
+    CUmemPoolProps about = {};
+    CUmemoryPool pool;
+    cuuint64_t threshold = 99;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    ASSERT_EQ(CUDA_SUCCESS, cuMemPoolCreate(&pool, &about));
+    const auto alloc = [&](size_t bytes) {
+        CUdeviceptr p = 0;
+        EXPECT_EQ(CUDA_SUCCESS, cuMemAllocFromPoolAsync(&p, bytes, pool, blocking_));
+        return p;
+    };
+    const size_t before = Available();
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    EXPECT_EQ(0u, threshold);
+    CUdeviceptr p = alloc(4096);
+    EXPECT_EQ(4096u, Reserved(pool));
+    uint32_t *gate = Gate(blocking_);
+    Free(p, blocking_);
+    EXPECT_EQ(4096u, Reserved(pool)) << "its free has not run";
+    EXPECT_EQ(before - 4096, Available());
+    Open(gate);
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(blocking_));
+    EXPECT_EQ(0u, Reserved(pool));
+    EXPECT_EQ(before, Available());
+    EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(gate));
+    threshold = 8192;
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    for (CUdeviceptr at : {alloc(4096), alloc(4096), alloc(512)})
+        Free(at, blocking_);
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(blocking_));
+    EXPECT_EQ(8192u, Reserved(pool));
+    EXPECT_EQ(before - 8192, Available());
+    p = alloc(512);
+    EXPECT_EQ(8192u, Reserved(pool)) << "of what was there";
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolTrimTo(pool, 2048));
+    EXPECT_EQ(2048u, Reserved(pool));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolTrimTo(pool, 0));
+    EXPECT_EQ(512u, Reserved(pool)) << "in use";
+    Free(p, blocking_);
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(blocking_));
+    EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &threshold));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemPoolDestroy(pool));
+    EXPECT_EQ(before, Available());
+}
+
+cuuint64_t OfGraphs(CUgraphMem_attribute attribute)
+{
+    cuuint64_t bytes = 99;
+    EXPECT_EQ(CUDA_SUCCESS, cuDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes;
+}
+
+TEST_F(Pools, ATrimTakesWhatNoGraphUses)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr p = 0;
+    EXPECT_EQ(CUDA_SUCCESS, cuDeviceGraphMemTrim(0)); /* what other tests left */
+    const size_t before = Available();
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamBeginCapture_v2(apart_, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemAllocAsync(&p, 4096, apart_));
+    Free(p, apart_);
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamEndCapture(apart_, &graph));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphInstantiateWithFlags(&exec, graph, 0));
+    EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+    for (int i = 0; i < 2; i++) {
+        uint32_t *gate = Gate(apart_);
+        EXPECT_EQ(CUDA_SUCCESS, cuGraphLaunch(exec, apart_));
+        EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+        EXPECT_EQ(CUDA_SUCCESS, cuDeviceGraphMemTrim(0));
+        EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+        EXPECT_EQ(before - 4096, Available());
+        Open(gate);
+        EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(apart_));
+        EXPECT_EQ(0u, OfGraphs(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+        EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+        EXPECT_EQ(CUDA_SUCCESS, cuDeviceGraphMemTrim(0));
+        EXPECT_EQ(0u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+        EXPECT_EQ(before, Available());
+        EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(gate));
+    }
+    EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, cuDeviceGraphMemTrim(99));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphExecDestroy(exec));
+    EXPECT_EQ(CUDA_SUCCESS, cuGraphDestroy(graph));
+}
+
 } // namespace

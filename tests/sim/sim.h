@@ -288,6 +288,8 @@ struct node *graph_copy_of(const struct graph *graph, const struct node *node); 
 struct node *graph_add(struct graph *graph, struct work *w, const struct node_set *deps);
 CUresult pool_alloc_node(CUDA_MEM_ALLOC_NODE_PARAMS *p, struct work *w);
 CUresult pool_free_node(CUdeviceptr p, struct work *w);
+bool pool_keeps(const void *pool, size_t bytes);     /* locked; of what is freed: it counts as used still */
+CUresult pool_back_graph(const struct graph *graph); /* locked; about to be launched: its memory is there, and used */
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s);
 
 CUresult capture_legacy_use(struct context *ctx);   /* 906 and invalidates, or 0 */

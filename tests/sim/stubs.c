@@ -12,9 +12,9 @@
     { \
         return CUDA_ERROR_NOT_SUPPORTED; \
     }
-#define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) STUB(symbol, params)
-#define API_PTDS(symbol, since, twin_since, form, class, timing, params, args, before, after) STUB(symbol, params)
-#define API(symbol, since, route, class, timing, params, args, before, after) STUB(symbol, params)
+#define API_PTSZ(symbol, since, twin_since, route, class, timing, told, params, args, before, after) STUB(symbol, params)
+#define API_PTDS(symbol, since, twin_since, form, class, timing, told, params, args, before, after) STUB(symbol, params)
+#define API(symbol, since, route, class, timing, told, params, args, before, after) STUB(symbol, params)
 #define EXTRA(symbol, since, params, args) STUB(symbol, params)
 #include "interpose/api/api.def"
 #include "tests/sim/extra.def"

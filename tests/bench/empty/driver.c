@@ -31,10 +31,10 @@
 #define cuModuleLoadData empty_cuModuleLoadData
 #define cuModuleGetFunction empty_cuModuleGetFunction
 #define cuGetProcAddress_v2 empty_cuGetProcAddress_v2
-#define API(symbol, since, route, class_, timing, params, ...) EMPTY(symbol, params)
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, ...) \
+#define API(symbol, since, route, class_, timing, told, params, ...) EMPTY(symbol, params)
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, ...) \
     EMPTY(symbol, params) EMPTY(symbol##_ptsz, params)
-#define API_PTDS(symbol, since, twin_since, form, class_, timing, params, ...) \
+#define API_PTDS(symbol, since, twin_since, form, class_, timing, told, params, ...) \
     EMPTY(symbol, params) EMPTY(symbol##_ptds, params)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "interpose/api/api.def"

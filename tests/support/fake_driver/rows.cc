@@ -189,12 +189,12 @@ template <int id, int route, bool twin, bool has_twin> struct Enter {
     { \
         return fake::Enter<id, route, twin, has_twin>{#symbol} args; \
     }
-#define API(symbol, since, route, class_, timing, params, args, before, after) \
+#define API(symbol, since, route, class_, timing, told, params, args, before, after) \
     ENTRY(symbol, API_##symbol, since, route, false, false, params, args)
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, args, before, after) \
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, told, params, args, before, after) \
     ENTRY(symbol, API_##symbol, since, route, false, true, params, args) \
     ENTRY(symbol##_ptsz, API_##symbol, twin_since, route, true, true, params, args)
-#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, params, args, before, after) \
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, told, params, args, before, after) \
     ENTRY(symbol, API_##symbol, since, ROUTE_IMPLICIT, false, true, params, args) \
     ENTRY(symbol##_ptds, API_##symbol, twin_since, ROUTE_IMPLICIT, true, true, params, args)
 #include "interpose/api/api.def"
