@@ -49,6 +49,9 @@ def copy_tree(root, tree):
                     continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy(source, target)
+    unpacked = os.path.join(tree, ".cuda")  # by scripts/setup, for the checkout
+    if not os.path.lexists(unpacked):
+        os.symlink(os.path.join(os.path.abspath(root), ".cuda"), unpacked)
 
 
 
