@@ -49,9 +49,9 @@ def copy_tree(root, tree):
                     continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy(source, target)
-    unpacked = os.path.join(tree, ".cuda")  # by scripts/setup, for the checkout
-    if not os.path.lexists(unpacked):
-        os.symlink(os.path.join(os.path.abspath(root), ".cuda"), unpacked)
+    headers, link = os.path.join(os.path.abspath(root), ".cuda"), os.path.join(tree, ".cuda")
+    if os.path.isdir(headers) and not os.path.lexists(link):  # by scripts/setup, which does not know of the copy
+        os.symlink(headers, link)
 
 
 
