@@ -67,6 +67,9 @@ rm -rf "$work/cuda"
 [[ ! -e $work/cuda ]] || wrong "unpacked a package with another digest"
 
 # New pins: what was unpacked by the old goes.
+mkdir "$work/cuda"
+cp "$work/old" "$work/cuda/requirements.txt"
+touch "$work/cuda/stale"
 { cat "$work/changed"; grep cuda-two "$work/old"; } >"$work/pins"
 PIP_NO_INDEX=1 bring || wrong "did not take the new ones: $(cat "$work/out")"
 [[ $(files) == "./include/cupti.h ./include/other.h ./requirements.txt" ]] || wrong "by new pins: $(files)"
