@@ -328,8 +328,11 @@ class Run(unittest.TestCase):
         for place, name, text in ((root, "a", "new"), (tree, "a", "old"), (root, "b", "same"), (tree, "gone", "x")):
             with open(os.path.join(place, name), "w", encoding="utf-8") as file:
                 file.write(text)
+        os.mkdir(os.path.join(root, ".cuda"))
         projects.copy_tree(root, tree)
-        self.assertEqual(["a", "b"], sorted(os.listdir(tree)))
+        projects.copy_tree(root, tree)
+        self.assertEqual([".cuda", "a", "b"], sorted(os.listdir(tree)))
+        self.assertTrue(os.path.samefile(os.path.join(root, ".cuda"), os.path.join(tree, ".cuda")))
         with open(os.path.join(tree, "a"), encoding="utf-8") as file:
             self.assertEqual("new", file.read())
 

@@ -49,6 +49,9 @@ def copy_tree(root, tree):
                     continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy(source, target)
+    headers, link = os.path.join(os.path.abspath(root), ".cuda"), os.path.join(tree, ".cuda")
+    if os.path.isdir(headers) and not os.path.lexists(link):  # by scripts/setup, which does not know of the copy
+        os.symlink(headers, link)
 
 
 

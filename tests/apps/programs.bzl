@@ -10,7 +10,7 @@ _CODE = [
 ]
 
 def driver_program(name, more = []):
-    """name.c, linked to libcuda.so.1 through the toolkit's stub; and name_twice, which launches each kernel twice (twice.h)."""
+    """name.c, linked to libcuda.so.1 through a stub; and name_twice, which launches each kernel twice (twice.h)."""
     native.cc_binary(
         name = name,
         srcs = [name + ".c"] + more,
@@ -34,24 +34,21 @@ def driver_program(name, more = []):
     )
 
 def cudart_program(name, src, options = []):
-    """A .cu program, compiled by nvcc and linked to the static cudart."""
+    """A .cu program, compiled by nvcc and linked to the static cudart of its toolkit."""
     native.genrule(
         name = name + "_object",
-        srcs = [
-            src,
-            "@cuda//:cudart_shared_object",  # leads to the toolkit's folder
-        ],
+        srcs = [src],
         outs = [name + ".o"],
         cmd = " ".join(
-            ["set -- $(locations @cuda//:cudart_shared_object);", "$(location //tests/apps:nvcc) $$1 -c -O2 -std=c++17 -Xcompiler -fPIC"] +
+            ["$(execpath @cuda//:nvcc) -c -O2 -std=c++17 -Xcompiler -fPIC"] +
             _CODE + options + ["$(location %s) -o $@" % src],
         ),
         tags = ["manual"],
-        tools = ["//tests/apps:nvcc"],
+        tools = ["@cuda//:nvcc"],
     )
     native.cc_binary(
         name = name,
         srcs = [name + ".o"],
         tags = ["manual"],
-        deps = ["@cuda//:cudart_static"],
+        deps = ["@cuda//:nvcc_cudart_static"],
     )

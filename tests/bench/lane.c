@@ -178,10 +178,13 @@ const struct call *find_call(const char *name)
 #define STRING(x) #x
 #define SYMBOL(x) STRING(x) /* cuMemcpyHtoDAsync -> "cuMemcpyHtoDAsync_v2" */
 
+/* As a program of CUDA 13.0 asks, whichever headers these are: a driver refuses versions that are newer than itself. */
+enum { ASKED_VERSION = 13000 };
+
 static void *by_address(const char *name)
 {
     void *function = NULL;
-    CU(cuGetProcAddress(name, &function, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, NULL));
+    CU(cuGetProcAddress(name, &function, ASKED_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, NULL));
     return function;
 }
 

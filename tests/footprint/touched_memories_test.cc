@@ -121,7 +121,7 @@ TEST_F(Touched, ChunksOfTheHost)
         EXPECT_EQ(watch_settles, hosts) << type;
         CU(cuMemcpyDtoH(own, at, 16));
         EXPECT_EQ(watch_blocks, 1) << "its name says it";
-        const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_HOST, 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
+        const CUmemAccessDesc access = {{.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
         CU(cuMemSetAccess(at, chunk, &access, 1));
         CU(cuMemcpyDtoD(a, at, 16));
         EXPECT_EQ(watch_blocks, 1) << type;

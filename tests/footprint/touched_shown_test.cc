@@ -46,7 +46,7 @@ protected:
     }
     void allow(CUmemAccess_flags flags, CUmemLocationType where = CU_MEM_LOCATION_TYPE_DEVICE)
     {
-        const CUmemAccessDesc access = {{where, 0}, flags};
+        const CUmemAccessDesc access = {{.type = where, .id = 0}, flags};
         CU(cuMemSetAccess(range_, 2 * chunk, &access, 1));
     }
     std::string leaving()
@@ -90,8 +90,8 @@ TEST_F(Shown, AccessThatIsTakenAway)
     EXPECT_EQ("r one[0,2097152) r all[0,4194304) r two[0,2097152)", leaving());
     allow(CU_MEM_ACCESS_FLAGS_PROT_NONE);
     EXPECT_EQ("w one[0,2097152) w all[0,4194304) w two[0,2097152)", leaving());
-    const CUmemAccessDesc both[] = {{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE},
-                                    {{CU_MEM_LOCATION_TYPE_DEVICE, 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+    const CUmemAccessDesc both[] = {{{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE},
+                                    {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     CU(cuMemSetAccess(range_, chunk, both, 2));
     EXPECT_EQ("w one[0,2097152) w all[0,2097152)", leaving());
     EXPECT_NE(CUDA_SUCCESS, cuMemSetAccess(range_, chunk, nullptr, 1));

@@ -67,9 +67,8 @@ protected:
             lock_drop(&guard_state.lock);
             return handle;
         };
-        std::thread other([=, this] {
-            begin(b_, kOn, API_cuStreamWaitEvent, PTDS_OP_EVENT_WAIT, [=](struct call *C) { C->event = event; });
-        });
+        std::thread other(
+            [=] { begin(b_, kOn, API_cuStreamWaitEvent, PTDS_OP_EVENT_WAIT, [=](struct call *C) { C->event = event; }); });
         while (awaited_on() != on->handle)
             usleep(100);
         return other;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The toolkit's own runtime libraries, static and shared: every name that they ask for, by whichever door, comes out as the
+ * NVIDIA's own runtime libraries, static and shared: every name that they ask for, by whichever door, comes out as the
  * table says.
  */
 #include <map>
@@ -71,7 +71,7 @@ const Config configs[] = {
 };
 
 struct Case {
-    std::string name, program, driver; /* "stub" is the toolkit's */
+    std::string name, program, driver;
 };
 
 class Cudart : public testing::TestWithParam<Case>
@@ -144,7 +144,7 @@ const Case cases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Toolkits, Cudart, testing::ValuesIn(cases), [](const auto &of) { return of.param.name; });
 
-/* The toolkit's stub answers every call with 34; the runtime then says so as it does without the shim. */
+/* The stub answers every call with 34; the runtime then says so as it does without the shim. */
 TEST(CudartWithoutADriver, TheStubAndNothing)
 {
     Folder folder;

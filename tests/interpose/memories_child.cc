@@ -51,7 +51,7 @@ void map_chunks()
     CUmemGenericAllocationHandle handle;
     CUdeviceptr base;
     about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    about.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CU(cuMemAddressReserve(&base, 2 * CHUNK, 0, 0, 0));
     for (size_t at = 0; at < 2; at++) {
         CU(cuMemCreate(&handle, CHUNK, &about, 0));

@@ -407,7 +407,7 @@ CUdeviceptr map_memory()
 {
     CUmemAllocationProp about = {};
     about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    about.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr memory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table against the toolkit: fails when cuda.h, the driver stub, or a driver that is installed here knows a per-thread
- * twin that the table does not. And the library against its promises: what it exports, and what it needs.
+ * The table against CUDA's headers: fails when cuda.h, the stub made from it, or a driver that is installed here knows a
+ * per-thread twin that the table does not. And the library against its promises: what it exports, and what it needs.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* GCC's own regex header, with a sanitizer */

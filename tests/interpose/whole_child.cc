@@ -58,7 +58,7 @@ void pools()
     CUmemoryPool pool;
     CUdeviceptr first, second, again;
     about.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    about.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CU(cuMemPoolCreate(&pool, &about));
     CU(cuMemAllocFromPoolAsync(&first, 1000, pool, stream));
     CU(cuMemAllocAsync(&second, 2000, apart));
@@ -79,10 +79,10 @@ void mapped()
 {
     CUmemAllocationProp about = {};
     CUmemGenericAllocationHandle handles[2], same;
-    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc access = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr base, alias;
     about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    about.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     about.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     CU(cuMemAddressReserve(&base, 3 * CHUNK, 0, 0, 0));
     CU(cuMemAddressReserve(&alias, CHUNK, 0, 0, 0));
@@ -176,7 +176,7 @@ void lists()
         op.extent = {16, 4, 2};
     }
     cuMemcpy3DBatchAsync(2, ops, 0, stream);
-    CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CUdeviceptr managed;
     CU(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
     cuMemPrefetchAsync(managed + 16, 4096, device, 0, stream);

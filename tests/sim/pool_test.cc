@@ -167,7 +167,7 @@ TEST_F(Pools, PoolsAreApart)
     CUmemoryPool pool;
     CUmemPoolProps props = {};
     props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+    props.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
     ASSERT_EQ(CUDA_SUCCESS, cuMemPoolCreate(&pool, &props));
     CUdeviceptr p = 0;
     int device = -1;

@@ -34,7 +34,7 @@ protected:
     {
         Driver::SetUp();
         prop_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-        prop_.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+        prop_.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
         prop_.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     }
     CUmemAllocationProp prop_ = {};

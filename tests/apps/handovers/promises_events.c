@@ -65,7 +65,7 @@ static int record_node_set(struct promise *p)
 
 static int record_node_of_any_kind(struct promise *p)
 {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {p->first}};
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .eventRecord = {.event = p->first}};
     CUgraph graph;
     CUgraphNode node;
     CU(cuGraphCreate(&graph, 0));
@@ -139,7 +139,7 @@ static int wait_node_set(struct promise *p)
 {
     CUgraphNode node;
     CUgraph graph = with_wait(p->second, &node);
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {p->first}};
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {.event = p->first}};
     CU(cuGraphNodeSetParams(node, &params));
     return graph_awaits(p, graph);
 }
