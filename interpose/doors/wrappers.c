@@ -11,6 +11,7 @@
 #include "interpose/doors/arrays.h"
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/graphs.h"
@@ -81,35 +82,48 @@
         *programs_params = routed_params; \
     }
 
-/* A wrapper is two functions: the exported one, a jump through door_go, and the one that does the work, which is where
- * door_go points unless there is nothing to do. By a jump, so that the program's return address is the return address in
- * both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
+/* A wrapper is three functions: the exported one, a jump through door_go; the one that does the work, door_work, where that
+ * leads unless there is nothing to do; and a step between the two that says by which name the call came, where that matters:
+ * before anything is known, and where another library stands in front of the driver's function. By jumps, so that the
+ * program's return address is the return address in all. Where the compiler makes no such jump (no optimisation, sanitizers)
+ * the first two are one. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLOW(function) slow_##function
+#define FIRST(function) linked_##function
 #define WRAPPER(symbol, twin_index, function, params, args, body) \
     static __attribute__((noinline)) \
-    CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} EXPORT CUresult function params \
+    CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} LINKED(function, params, args) \
+    EXPORT CUresult function params \
     { \
         return ((__typeof__(&function))door_go[API_##symbol][twin_index])args; \
     }
 #else
 #define SLOW(function) function
+#define FIRST(function) function
 #define WRAPPER(symbol, twin_index, function, params, args, body) \
+    LINKED(function, params, args) \
     EXPORT CUresult function params \
     { \
         __typeof__(&function) const direct = (__typeof__(&function))door_go[API_##symbol][twin_index]; \
-        if (direct != function) \
+        if (direct != function && !others_linked) \
             return direct args; \
         ENTER(symbol, twin_index, function, args) \
         body \
     }
 #endif
 
+#define LINKED(function, params, args) \
+    static CUresult linked_##function params \
+    { \
+        others_linked = 1; \
+        return SLOW(function) args; \
+    }
+
 #define ENTER(symbol, twin_index, function, args) \
     struct call call, *const C = &call; \
     switch (enter_call(C, API_##symbol, twin_index, __builtin_return_address(0), CALL_FRAME())) { \
     case ENTER_ABSENT: return C->result; \
-    case ENTER_PASS: return ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    case ENTER_PASS: return ((__typeof__(&function))C->real)args; \
     default: break; \
     }
 
@@ -121,7 +135,7 @@
 #define STREAM_BODY(symbol, twin_index, function, route, args, before, after) \
     before; \
     ROUTE_##route enter_real(C); \
-    C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    C->result = ((__typeof__(&function))C->real)args; \
     leave_real(C); \
     BACK_##route LEAVE(after)
 
@@ -131,11 +145,11 @@
     enter_real(C); \
     const CUstream T = C->target; \
     if (C->way == CALL_AS_TWIN) \
-        C->result = REAL_TWIN(symbol) args; \
+        C->result = (C->other ? (__typeof__(&symbol))others_function[API_##symbol][1] : REAL_TWIN(symbol))args; \
     else if (C->way == CALL_AS_ASYNC) \
         C->result = async_form; \
     else \
-        C->result = REAL(symbol) args; \
+        C->result = ((__typeof__(&symbol))C->real)args; \
     leave_real(C); \
     leave_implicit(C); \
     LEAVE(after)
@@ -144,7 +158,7 @@
     before; \
     policy_route_implicit(C); \
     enter_real(C); \
-    C->result = REAL_TWIN(symbol) args; \
+    C->result = ((__typeof__(&symbol))C->real)args; \
     leave_real(C); \
     LEAVE(after)
 
@@ -168,9 +182,23 @@ void *const door_wrapper[API_COUNT][2] = {
 #include "interpose/api/api.def"
 };
 
-void *door_go[API_COUNT][2] = {
+void *const door_work[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)SLOW(symbol), NULL},
 #define API_PTSZ(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptsz)},
 #define API_PTDS(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptds)},
+#include "interpose/api/api.def"
+};
+
+void *const door_linked[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)linked_##symbol, NULL},
+#define API_PTSZ(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptsz},
+#define API_PTDS(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptds},
+#include "interpose/api/api.def"
+};
+
+void *door_go[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)FIRST(symbol), NULL},
+#define API_PTSZ(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptsz)},
+#define API_PTDS(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptds)},
 #include "interpose/api/api.def"
 };

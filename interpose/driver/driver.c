@@ -77,7 +77,7 @@ static int stands_in(const struct elf_object *candidate)
     return 1;
 }
 
-static int is_driver(const struct elf_object *candidate)
+int driver_is(const struct elf_object *candidate)
 {
     return is_named_driver(candidate) || stands_in(candidate);
 }
@@ -121,7 +121,7 @@ static uint8_t pinned;
 static int has_left(void)
 {
     struct elf_object there;
-    return !pinned && !(elf_containing((const void *)object.base, &there) && is_driver(&there));
+    return !pinned && !(elf_containing((const void *)object.base, &there) && driver_is(&there));
 }
 
 static void adopt(const struct elf_object *found)
@@ -165,7 +165,7 @@ static int owned(const void *address)
 static int adopt_first(const struct elf_object *candidate, void *unused)
 {
     (void)unused;
-    if (!is_driver(candidate))
+    if (!driver_is(candidate))
         return 0;
     adopt(candidate);
     return 1;
@@ -177,7 +177,7 @@ int driver_owns(const void *address)
     if (owned(address))
         return 1;
     int open = !driver_ready() || !pinned;
-    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !is_driver(&candidate))
+    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !driver_is(&candidate))
         return 0;
     if (!driver_ready())
         elf_each(adopt_first, NULL); /* in load order: a tool's own look-up in the real driver may be the first of all */

@@ -71,6 +71,11 @@ struct driver_range {
 };
 extern void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, int everything);
 
+struct elf_object;
+
+/* 1 if the object is a driver, or stands in one's place. */
+int driver_is(const struct elf_object *candidate);
+
 /* 1 once the driver is known. */
 int driver_ready(void);
 
