@@ -109,7 +109,8 @@ static int may_be_in_own_scope(const struct asked *asked)
 
 /* The program found the shim's export. Without the shim it would have found what comes behind it in the same scope: the
  * driver's, another library's, or nothing, with the error that the real lookup gives. Where the next dlsym is a hook, that
- * looks behind itself for RTLD_NEXT, as it would for the program's own: what RTLD_DEFAULT finds behind the shim is known. */
+ * looks behind itself for RTLD_NEXT, as it would for the program's own: what RTLD_DEFAULT finds behind the shim is known.
+ */
 static struct answer for_export(const struct asked *asked)
 {
     int twin = 0, id = api_find(asked->name, &twin);

@@ -14,7 +14,8 @@ struct call;
 /* The wrappers, as exported: [id][0] the base, [id][1] the twin or NULL. */
 extern void *const door_wrapper[API_COUNT][2];
 
-/* Their working halves: what a look-up of the driver's own function gives where a linked call would reach another library's.
+/* Their working halves: what a look-up of the driver's own function gives where a linked call would reach another
+ * library's.
  */
 extern void *const door_work[API_COUNT][2];
 /* The same for a call by the exported name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the libraries that export functions of the driver's names, beside the driver. One that stands behind the shim in the
- * program's search order would get the linked calls without the shim, so it must get them with it: the wrappers call it
+ * Finds the libraries that export functions of the driver's names, beside the driver. One that stands behind the shim in
+ * the program's search order would get the linked calls without the shim, so it must get them with it: the wrappers call it
  * in the driver's place. Called by the doors before their first answer, also inside dlsym: must not allocate, lock or load.
  *
  * Only what the program started with is in that order for certain: whether a library that was opened later is, the loader
@@ -14,7 +14,7 @@
 void *others_function[API_COUNT][2];
 __thread uint32_t others_linked __attribute__((tls_model("initial-exec")));
 
-static uint32_t looked; /* others_function is as it will stay: 1 there are none, 2 there are */
+static uint32_t looked;       /* others_function is as it will stay: 1 there are none, 2 there are */
 static uint32_t started_with; /* objects; 0: no constructor has run, so there are no others yet */
 
 static int count_one(const struct elf_object *object, void *count)

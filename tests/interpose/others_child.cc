@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that is linked with the driver, beside a library that stands in front of it (quota.cc). Calls the same functions
- * through each door and prints the result, which of that library's functions were called, and how often the driver was:
+ * A program that is linked with the driver, beside a library that stands in front of it (quota.cc). Calls the same
+ * functions through each door and prints the result, which of that library's functions were called, and how often the
+ * driver was:
  *
  *     DOOR FUNCTION: RESULT, quota: FUNCTIONS, driver: TIMES
  *
@@ -110,9 +111,8 @@ void through(const Functions &functions)
     show(functions, "cuMemAlloc_v2", [](void *f) { return as<decltype(cuMemAlloc_v2)>(f)(&memory, 64); });
     show(functions, "cuMemcpyHtoD_v2", [](void *f) { return as<decltype(cuMemcpyHtoD_v2)>(f)(memory, bytes, 64); });
     show(functions, "cuMemcpyDtoH_v2", [](void *f) { return as<decltype(cuMemcpyDtoH_v2)>(f)(bytes, memory, 64); });
-    show(functions, "cuLaunchKernel", [](void *f) {
-        return as<decltype(cuLaunchKernel)>(f)(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
-    });
+    show(functions, "cuLaunchKernel",
+         [](void *f) { return as<decltype(cuLaunchKernel)>(f)(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); });
     show(functions, "cuStreamSynchronize", [](void *f) { return as<decltype(cuStreamSynchronize)>(f)(nullptr); });
     show(functions, "cuMemFree_v2", [](void *f) { return as<decltype(cuMemFree_v2)>(f)(memory); });
     show(functions, "cuMemAllocPitch_v2",

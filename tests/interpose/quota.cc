@@ -66,7 +66,8 @@ SHOWN CUresult cuMemAlloc_v2(CUdeviceptr *place, size_t size);
 CUresult cuMemAlloc_v2(CUdeviceptr *place, size_t size)
 {
     called() += " cuMemAlloc_v2";
-    return size > most ? CUDA_ERROR_OUT_OF_MEMORY : reinterpret_cast<decltype(&cuMemAlloc_v2)>(next("cuMemAlloc_v2"))(place, size);
+    return size > most ? CUDA_ERROR_OUT_OF_MEMORY
+                       : reinterpret_cast<decltype(&cuMemAlloc_v2)>(next("cuMemAlloc_v2"))(place, size);
 }
 
 /* One that calls another one of its own, and an unlisted one of the driver's. */
