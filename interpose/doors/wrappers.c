@@ -14,6 +14,7 @@
 #include "interpose/driver/others.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/mappings.h"
@@ -28,6 +29,9 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NOTHING (void)0
 
+/* What the call has put where the program said; 0 where it has put nothing there. */
+#define GIVEN(place) (C->result == CUDA_SUCCESS && (place) ? *(place) : 0)
+
 /* The route column: replaces the stream argument in place, or points the argument at a changed copy. A const struct of the
  * program's may be shared between threads, so it is never written to. */
 #define ROUTE_NO_STREAM NOTHING;
@@ -38,7 +42,7 @@
 #define ROUTE_KEEP(s) s = policy_route_keep(C, s);
 #define ROUTE_KEEP_IF(s, condition) s = (condition) ? policy_route_keep(C, s) : policy_route(C, s);
 #define ROUTE_MULTI(l, n) \
-    for (unsigned at = 0; l && at < n; at++) \
+    for (unsigned at = 0, there = given_list(l, sizeof *l, n); there && at < n; at++) \
         policy_route_keep(C, l[at].hStream);
 #define ROUTE_LEGACY policy_route_legacy(C);
 #define ROUTE_STREAM_AT(p) \
@@ -83,17 +87,17 @@
     }
 
 /* A wrapper is three functions: the exported one, a jump through door_go; the one that does the work, door_work, where that
- * leads unless there is nothing to do; and a step between the two that says by which name the call came, where that matters:
- * before anything is known, and where another library stands in front of the driver's function. By jumps, so that the
- * program's return address is the return address in all. Where the compiler makes no such jump (no optimisation, sanitizers)
- * the first two are one. */
+ * leads unless there is nothing to do; and a step between the two that says by which name the call came, where that
+ * matters: before anything is known, and where another library stands in front of the driver's function. By jumps, so that
+ * the program's return address is the return address in all. Where the compiler makes no such jump (no optimisation,
+ * sanitizers) the first two are one. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLOW(function) slow_##function
 #define FIRST(function) linked_##function
 #define WRAPPER(symbol, twin_index, function, params, args, body) \
     static __attribute__((noinline)) \
     CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} LINKED(function, params, args) \
-    EXPORT CUresult function params \
+        EXPORT CUresult function params \
     { \
         return ((__typeof__(&function))door_go[API_##symbol][twin_index])args; \
     }

@@ -5,6 +5,7 @@
  * less than these.
  */
 #include "interpose/footprint/bases.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/hooks.h"
 
@@ -108,6 +109,8 @@ void footprint_arguments(struct call *C, CUfunction function, void **params, voi
 {
     const struct kernel *kernel = kernels_find(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
+    if (params && (extra || !given_pointers(params)))
+        kernel = NULL; /* which the driver refuses */
     if (kernel && !extra && kernels_keep_plainly(C, kernel, params))
         return;
     if (!kernels_touch(C, kernel, params, extra))
