@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether that may be an array of pointers at all, by its address alone: for calls that are too frequent to ask more. */
-static inline int given_pointers(const void *array)
+/* Whether that may be an array of pointers, or a structure with some, by its address alone: for calls that are too frequent
+ * to ask more. */
+static inline int given_may_be(const void *given)
 {
     const uint64_t page = 4096, end = UINT64_C(1) << 47;
-    uint64_t address = (uint64_t)(uintptr_t)array;
+    uint64_t address = (uint64_t)(uintptr_t)given;
     return ((address >> 3) | (address << 61)) - page / 8 < (end - page) / 8;
 }
 

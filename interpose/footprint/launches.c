@@ -105,12 +105,20 @@ void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const
     add_opaque(&C->touched);
 }
 
+/* Parameters that the driver need not look at to refuse the launch, or could not. */
+static int are_refused(void **params, void **extra)
+{
+    return (params && (extra || !given_may_be(params))) || (extra && !given_may_be(extra));
+}
+
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra)
 {
     const struct kernel *kernel = kernels_find(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
-    if (params && (extra || !given_pointers(params)))
-        kernel = NULL; /* which the driver refuses */
+    if (are_refused(params, extra)) {
+        kernel = NULL;
+        params = extra = NULL;
+    }
     if (kernel && !extra && kernels_keep_plainly(C, kernel, params))
         return;
     if (!kernels_touch(C, kernel, params, extra))

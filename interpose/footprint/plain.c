@@ -75,7 +75,7 @@ static inline int add_variables(const struct kernel *kernel, struct touched *tou
 
 static inline int is_plain(const struct kernel *kernel, void *const *params)
 {
-    return kernel->plain && (given_pointers(params) || !kernel->params) && !kernel->module->textures &&
+    return kernel->plain && (given_may_be(params) || !kernel->params) && !kernel->module->textures &&
            !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 

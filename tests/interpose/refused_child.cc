@@ -34,7 +34,7 @@ namespace
 enum { BUFFER = 1 << 16, CALLS = 1024, SECONDS = 5 };
 enum Start { PLAUSIBLE, NOTHING, MINUS_ONE, STARTS };
 
-alignas(4096) char buffer[BUFFER];
+char *buffer; /* nothing behind it can be read: what lies there must not decide anything */
 
 /* What there is in each process. */
 struct {
@@ -177,9 +177,9 @@ void call_each(const Calls &calls, CUresult (*function)(Arguments...), std::inde
                 if (calls.left_out->count(number))
                     _exit(0);
                 calls.prepare();
-                calls.results[number] =
-                    function(Values<Arguments>::value(index == argument ? which
-                                                      : start < Values<Arguments>::count ? start : 1)...);
+                calls.results[number] = function(Values<Arguments>::value(index == argument                  ? which
+                                                                          : start < Values<Arguments>::count ? start
+                                                                                                             : 1)...);
             }
         }
     }
@@ -197,7 +197,7 @@ struct Row {
     void (*call)(const Calls &);
 };
 
-#define ROW(symbol) {#symbol, [](const Calls &calls) { call_all(calls, decltype(&symbol)(nullptr)); }},
+#define ROW(symbol) {#symbol, [](const Calls &calls) { call_all(calls, decltype (&symbol)(nullptr)); }},
 const Row rows[] = {
 #define API(symbol, ...) ROW(symbol)
 #define API_PTSZ(symbol, ...) ROW(symbol) ROW(symbol##_ptsz)
@@ -207,11 +207,7 @@ const Row rows[] = {
 
 void *driver;
 
-template <class F> F *look_up(F *, const char *name)
-{
-    return reinterpret_cast<F *>(dlsym(driver, name));
-}
-#define DRIVER(name) look_up(&name, #name)
+#define DRIVER(name) reinterpret_cast<decltype(&name)>(dlsym(driver, #name))
 
 void begin()
 {
@@ -229,7 +225,7 @@ void begin()
 /* Whatever the call before has left there. */
 void prepare()
 {
-    memset(buffer, 0, sizeof buffer);
+    memset(buffer, 0, BUFFER);
 }
 
 /* Of a process: how far it came. */
@@ -287,6 +283,9 @@ int main(int argc, char **argv)
     FILE *out = argc > 1 ? fopen(argv[1], "w") : nullptr;
     void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const rlimit no_core = {0, 0};
+    buffer = static_cast<char *>(mmap(nullptr, BUFFER + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (buffer == MAP_FAILED || mprotect(buffer + BUFFER, 4096, PROT_NONE))
+        return 2;
     if (!driver || !out || memory == MAP_FAILED || setrlimit(RLIMIT_CORE, &no_core))
         return 2;
     LeftOut left_out = read_bare(argc > 2 ? argv[2] : nullptr);
