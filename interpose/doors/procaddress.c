@@ -46,6 +46,8 @@ void door_proc_address(struct call *C, const char *symbol, void **function, int 
     int twin;
     if (C->result != CUDA_SUCCESS || !function || !*function)
         return;
+    if (!C->other)
+        driver_answered(*function);
     if (!driver_owns(*function))
         *function = others(symbol, *function, cuda_version, flags, C->caller);
     else if (driver_row(*function, &twin) >= 0)

@@ -83,6 +83,15 @@ int driver_ready(void);
  * address belongs to the driver in use. Any thread, also under the loader lock; allocates nothing. */
 int driver_owns(const void *address);
 
+/* The same, and changes nothing. */
+int driver_has(const void *address);
+
+/* The driver itself has answered with that address: if it lies in another libcuda.so, that is the real one behind it. */
+void driver_answered(const void *address);
+
+/* Where there is another libcuda.so, asks the driver in use whether that is the one behind it. Not inside dlsym. */
+void driver_look_behind(void);
+
 /* Finds the driver among the loaded objects; with may_load also loads libcuda.so.1 as an ELF-linked program would have.
  * may_load must be 0 inside dlsym. Returns driver_ready(). */
 int driver_search(int may_load);

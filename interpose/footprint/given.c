@@ -28,9 +28,7 @@ static int can_be_read(uint64_t first, uint64_t last)
 int given_list(const void *list, size_t element, size_t count)
 {
     uint64_t first = (uint64_t)(uintptr_t)list;
-    if (count == 0)
-        return 1;
     if (!list || count > most / element || first > UINT64_MAX - most)
         return 0;
-    return can_be_read(first, first + element * count - 1);
+    return count == 0 || can_be_read(first, first + element * count - 1);
 }

@@ -79,7 +79,7 @@ static void leaves(struct call *C, uint64_t base, uint64_t bytes, int writes)
 
 void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)
 {
-    int there = C->footprint && given_list(list, sizeof *list, count), less = !there, none = !there;
+    int there = C->footprint && given_list(list, sizeof *list, count), less = list && !there, none = less;
     for (size_t i = 0; there && i < count; i++) {
         less |= list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         none |= list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;

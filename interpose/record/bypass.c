@@ -126,7 +126,7 @@ static void note_deep(const struct elf_object *object)
 
 static int note_object(const struct elf_object *object, void *drivers)
 {
-    if (is_driver_file(object) && ++*(int *)drivers > 1)
+    if (is_driver_file(object) && ++*(int *)drivers > 1 && !driver_has((const void *)object->base))
         record_bypass(PTDS_BYPASS_DRIVER_COPY, object->path, 0);
     int is_libc =
         object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
@@ -147,6 +147,7 @@ static void note_others(const struct elf_object *object, uint32_t functions, voi
 void bypass_record(void)
 {
     int drivers = 0;
+    driver_look_behind();
     elf_each(note_object, &drivers);
     others_each(note_others, NULL);
     note_namespaces();
