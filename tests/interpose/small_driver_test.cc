@@ -65,7 +65,7 @@ TEST(SmallDriver, AllIsSeenAndMoved)
             EXPECT_EQ(record(small, "small_child", {way}, policy, folder / "small"), expected);
             EXPECT_EQ(expected, "42 42\n");
             Seen whole = seen_in(folder / "whole"), in_two = seen_in(folder / "small");
-            EXPECT_EQ(whole.calls, 16u) << way;
+            EXPECT_GT(whole.calls, 16u) << way;
             EXPECT_EQ(in_two.calls, whole.calls) << way << " " << policy;
             EXPECT_EQ(in_two.moved, whole.moved) << way << " " << policy;
         }
@@ -83,6 +83,24 @@ TEST(SmallDriver, IsNoSecondDriver)
         check.argv = {data_file("analysis/ptds"), "check", folder / "trace", "--fail-on", "half-remapped"};
         Outcome outcome = run(check);
         EXPECT_EQ(outcome.exit, 0) << outcome;
+    }
+}
+
+/* In WSL's own folder that is believed, too, where the driver answers with no address of the one behind it. */
+TEST(SmallDriver, InItsFolder)
+{
+    Folder folder;
+    for (const char *place : {"/wsl/lib", "/other/lib"}) {
+        std::string at = folder.path() + place, trace = folder / "trace";
+        std::filesystem::create_directories(at + "/drivers");
+        std::filesystem::copy_file(data_file(small), at + "/libcuda.so.1");
+        std::filesystem::copy_file(data_file(simulated), at + "/drivers/libcuda.so.1.1");
+        Command command = shimmed("small_child", {"proc"}, {{"PTDS_TRACE", trace}});
+        command.libraries = {at};
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.out, "42 42\n") << outcome;
+        size_t said = strcmp(place, "/wsl/lib") == 0 ? 0 : 1;
+        EXPECT_EQ(walk(trace).texts(PTDS_REC_BYPASS, sizeof(ptds_rec_BYPASS)).size(), said) << place;
     }
 }
 

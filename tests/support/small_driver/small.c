@@ -18,8 +18,8 @@
 
 /* small_NAME is a word of this object's own; NAME jumps to what it holds. */
 #define NAME(name) \
-    __asm__(".text\n.globl " #name "\n.type " #name ", @function\n.balign 16\n" #name ":\n" GO(#name) ".size " #name \
-                                                                                                      ", .-" #name "\n"); \
+    __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n.balign 16\n" #name \
+            ":\n" GO(#name) ".size " #name ", .-" #name "\n.popsection\n"); \
     extern __attribute__((visibility("hidden"))) void *small_##name; \
     void *small_##name;
 #include "tests/support/small_driver/names.inc"
