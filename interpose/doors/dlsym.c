@@ -107,6 +107,24 @@ static int may_be_in_own_scope(const struct asked *asked)
     return elf_containing(asked->caller, &object) && *object.path && driver_is_needed();
 }
 
+static int find_libcs(const struct elf_object *object, void *out)
+{
+    return elf_is_libc(object) && (*(void **)out = elf_symbol(object, "dlsym")) != NULL;
+}
+
+/* A hook was asked for what a library has, looked in the program's scope and found the shim there, where it would have
+ * found nothing: it would have gone on to the library. */
+static void *ask_library(const struct asked *asked)
+{
+    static void *(*libcs)(void *, const char *);
+    if (asked->handle == RTLD_DEFAULT || asked->handle == RTLD_NEXT)
+        return NULL;
+    if (!libcs)
+        elf_each(find_libcs, &libcs);
+    void *found = libcs && libcs != ptds_real_dlsym ? libcs(asked->handle, asked->name) : NULL;
+    return is_own(found) ? NULL : found;
+}
+
 /* The program found the shim's export. Without the shim it would have found what comes behind it in the same scope: the
  * driver's, another library's, or nothing, with the error that the real lookup gives. Where the next dlsym is a hook, that
  * looks behind itself for RTLD_NEXT, as it would for the program's own: what RTLD_DEFAULT finds behind the shim is known.
@@ -116,7 +134,9 @@ static struct answer for_export(const struct asked *asked)
     int twin = 0, id = api_find(asked->name, &twin);
     if (id >= 0 && asked->handle != RTLD_NEXT && !asked->version && others_look() && others_function[id][twin])
         return for_others(others_function[id][twin], asked);
-    void *found = ask_real(RTLD_NEXT, asked);
+    void *found = ask_library(asked);
+    if (!found)
+        found = ask_real(RTLD_NEXT, asked);
     if (found)
         return for_found(found, asked);
     if (id < 0 || asked->handle != RTLD_DEFAULT || !may_be_in_own_scope(asked) || !driver_search(0) ||

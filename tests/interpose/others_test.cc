@@ -84,6 +84,21 @@ INSTANTIATE_TEST_SUITE_P(Every, Others,
                                     std::get<2>(of.param).name;
                          });
 
+/* A hook that looks for the driver's names in the program's scope finds nothing there without the shim, and goes on. */
+TEST(OthersFound, NotTheShimInTheirPlace)
+{
+    for (const char *disabled : {"", "1"}) {
+        for (Place place : {Place::Before, Place::Behind}) {
+            Command command = shimmed("small_child", {"dlsym"}, {{"PTDS_DISABLE", disabled}});
+            command.libraries = {std::filesystem::path(data_file("tests/sim/libcuda.so.1")).parent_path()};
+            command.preload.insert(place == Place::Before ? command.preload.begin() : command.preload.end(),
+                                   quota("scope"));
+            Outcome outcome = run(command);
+            EXPECT_EQ(outcome.out, "42 42\n") << outcome;
+        }
+    }
+}
+
 /* Behind the shim: each call of the program's is one record, also those that never get to the driver, and what the other
  * library calls inside of it is none. In front of it: those that get to it. */
 TEST(OthersRecorded, EachCallOnce)

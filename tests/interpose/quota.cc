@@ -5,6 +5,7 @@
  *
  *     -DHOOK_DLSYM   it also gives its functions to whoever asks dlsym for them
  *     -DHOOK_PROC    and to whoever asks cuGetProcAddress
+ *     -DBY_SCOPE     what it does not have itself, it looks for in the program's scope first
  *     -DBY_HANDLE    it looks up what it goes on to in the driver itself, by libc's own dlsym
  *
  * quota_take() says which of its functions were called since the last time.
@@ -130,6 +131,10 @@ void *dlsym(void *handle, const char *name) noexcept
 #ifdef HOOK_PROC
     if (strcmp(name, "cuGetProcAddress_v2") == 0 && handle != RTLD_NEXT)
         mine = reinterpret_cast<void *>(&cuGetProcAddress_v2);
+#endif
+#ifdef BY_SCOPE
+    if (!mine && strncmp(name, "cu", 2) == 0)
+        mine = real(RTLD_DEFAULT, name);
 #endif
     return mine ? mine : real(handle, name);
 }
