@@ -255,5 +255,50 @@ TEST(OthersLinked, BeforeTheDriverInTheProgramsOwnList)
     EXPECT_EQ(outcome.out, expected.out);
 }
 
+/* ---- the command ---- */
+
+Command command_with(const std::string &kind, const std::vector<std::string> &arguments)
+{
+    Command command;
+    command.argv = {data_file("analysis/ptds")};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.env = {{"PTDS_LIBRARY", shim()}};
+    command.preload = {quota(kind)};
+    command.libraries = {fake_driver()};
+    return command;
+}
+
+TEST(OthersAndTheCommand, RunPutsTheShimLast)
+{
+    for (const char *kind : kinds) {
+        std::string child = data_file("tests/interpose/others_child");
+        Outcome bare = without_the_shim(kind);
+        Outcome outcome = run(command_with(kind, {"run", "--report", "off", "--", child, "threads"}));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.out, bare.out);
+        outcome = run(command_with(kind, {"run", "--", "/bin/sh", "-c", "echo $LD_PRELOAD"}));
+        EXPECT_EQ(outcome.out, quota(kind) + ":" + std::filesystem::canonical(shim()).string() + "\n");
+    }
+}
+
+TEST(OthersAndTheCommand, DoctorNamesThem)
+{
+    Outcome plain = run(command_with("plain", {"doctor"})), hooks = run(command_with("proc", {"doctor"}));
+    const std::string front = "  note   in front of the driver       ", hook = "  note   also hooks dlsym             ";
+    for (const auto &[outcome, kind, functions] : {std::tuple{plain, "plain", "5"}, std::tuple{hooks, "proc", "6"}}) {
+        EXPECT_EQ(outcome.exit, 0) << outcome;
+        EXPECT_NE(outcome.out.find(front + functions + " functions of the driver's: " + quota(kind) + "\n"),
+                  std::string::npos)
+            << outcome;
+        EXPECT_EQ(outcome.out.find("libcuda.so.1\n  note   in front"), std::string::npos) << outcome;
+    }
+    EXPECT_EQ(plain.out.find(hook), std::string::npos) << plain;
+    EXPECT_NE(hooks.out.find(hook + quota("proc") + "\n"), std::string::npos) << hooks;
+    EXPECT_NE(hooks.out.find("  note   door dlsym                   answered by " + quota("proc") +
+                             ", as without the shim; it may go on through the shim\n"),
+              std::string::npos)
+        << hooks;
+}
+
 } // namespace
 } // namespace ptds
