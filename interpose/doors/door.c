@@ -150,7 +150,6 @@ int door_open(void)
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
         }
         lock_drop(&opening);
-        driver_look_behind();
         driver_pin(); /* also where nothing is remapped: wrappers hold its addresses */
     } else {
         diag_once(DIAG_ERROR, "no CUDA driver (libcuda.so.1) could be found");

@@ -55,7 +55,7 @@ void all()
 {
     CUmodule module;
     unsigned results[2] = {};
-    MUST(FIND(cuInit, cuInit)(0));
+    MUST(reinterpret_cast<decltype(&cuInit)>(dlsym(driver, "cuInit"))(0));
     MUST(reinterpret_cast<decltype(&cuCtxCreate_v2)>(dlsym(driver, "cuCtxCreate_v2"))(&context, 0, 0));
     MUST(FIND(cuModuleLoadData, cuModuleLoadData)(&module, ptds_test_ptx));
     MUST(FIND(cuModuleGetFunction, cuModuleGetFunction)(&add_one, module, "add_one"));

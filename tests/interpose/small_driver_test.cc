@@ -28,10 +28,12 @@ Outcome run_on(const std::string &driver, const std::string &program, const std:
 const char simulated[] = "tests/sim/libcuda.so.1", small[] = "tests/support/small_driver/libcuda.so.1";
 
 std::string record(const std::string &driver, const std::string &program, const std::vector<std::string> &arguments,
-                   const std::string &policy, const std::string &trace)
+                   const std::string &policy, const std::string &trace, const Settings &more = {})
 {
+    Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", trace}};
+    settings.insert(more.begin(), more.end());
     Outcome bare = run_on(driver, program, arguments, false);
-    Outcome outcome = run_on(driver, program, arguments, true, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", trace}});
+    Outcome outcome = run_on(driver, program, arguments, true, settings);
     EXPECT_EQ(outcome.exit, bare.exit) << outcome << bare;
     EXPECT_EQ(outcome.err, "");
     return outcome.out;
@@ -72,17 +74,21 @@ TEST(SmallDriver, AllIsSeenAndMoved)
     }
 }
 
+/* Also where it opens the real one only when it is initialised. */
 TEST(SmallDriver, IsNoSecondDriver)
 {
     for (const char *way : {"dlsym", "proc"}) {
-        Folder folder;
-        record(small, "small_child", {way}, "guarded", folder / "trace");
-        Walk seen = walk(folder / "trace");
-        EXPECT_EQ(seen.texts(PTDS_REC_BYPASS, sizeof(ptds_rec_BYPASS)), std::vector<std::string>()) << way;
-        Command check;
-        check.argv = {data_file("analysis/ptds"), "check", folder / "trace", "--fail-on", "half-remapped"};
-        Outcome outcome = run(check);
-        EXPECT_EQ(outcome.exit, 0) << outcome;
+        for (const Settings &settings : {Settings{}, Settings{{"SMALL_LATE", "1"}}}) {
+            Folder folder;
+            EXPECT_EQ(record(small, "small_child", {way}, "guarded", folder / "trace", settings), "42 42\n");
+            EXPECT_EQ(seen_in(folder / "trace").moved, 8u) << way;
+            Walk seen = walk(folder / "trace");
+            EXPECT_EQ(seen.texts(PTDS_REC_BYPASS, sizeof(ptds_rec_BYPASS)), std::vector<std::string>()) << way;
+            Command check;
+            check.argv = {data_file("analysis/ptds"), "check", folder / "trace", "--fail-on", "half-remapped"};
+            Outcome outcome = run(check);
+            EXPECT_EQ(outcome.exit, 0) << outcome;
+        }
     }
 }
 

@@ -2,7 +2,8 @@
  *
  * A libcuda.so.1 as that of WSL 2: a small library that exports the driver's functions, opens the real driver by a path of
  * its own and goes on to it by jumps. The real one is the simulated driver, as drivers/libcuda.so.1.1 beside this file.
- * cuGetProcAddress is the real one's, and so are its answers.
+ * cuGetProcAddress is the real one's, and so are its answers. With SMALL_LATE in the environment it opens that in cuInit,
+ * and nothing else may be called before.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -33,8 +34,12 @@ static const struct {
 #include "tests/support/small_driver/names.inc"
 };
 
-__attribute__((constructor)) static void open_real(void)
+static int (*real_init)(unsigned);
+
+static void open_real(void)
 {
+    if (real_init)
+        return;
     char path[PATH_MAX];
     Dl_info self;
     if (!dladdr((void *)all, &self) || strlen(self.dli_fname) + sizeof "drivers/libcuda.so.1.1" > sizeof path)
@@ -49,4 +54,18 @@ __attribute__((constructor)) static void open_real(void)
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i].place = dlsym(real, all[i].name);
+    *(void **)&real_init = dlsym(real, "cuInit");
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    if (!getenv("SMALL_LATE"))
+        open_real();
+}
+
+__attribute__((visibility("default"))) int cuInit(unsigned flags);
+int cuInit(unsigned flags)
+{
+    open_real();
+    return real_init(flags);
 }
