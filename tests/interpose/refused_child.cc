@@ -56,7 +56,9 @@ template <class T> struct Whole {
     static constexpr int count = 8;
     static T value(int which)
     {
-        const unsigned long long all[] = {1, 0, ~0ull, 1000, 1ull << 40, 3, 0x80000000u, there.memory};
+        /* An address, whole: a part of one would be another number each time. */
+        const unsigned long long address = sizeof(T) == sizeof(CUdeviceptr) ? there.memory : 7;
+        const unsigned long long all[] = {1, 0, ~0ull, 1000, 1ull << 40, 3, 0x80000000u, address};
         return static_cast<T>(all[which]);
     }
 };
