@@ -175,8 +175,9 @@ static void say_gpus(const struct answer *plain)
     }
 }
 
-/* A door works if what it hands out without the shim is the driver's, and with it is the shim's. The ELF door is closed in
- * the child without the shim unless something loaded the driver for all; only the shim's answer counts there. */
+/* A door works if what it hands out without the shim is the driver's, and with it is the shim's. Another library that
+ * stands before both stays there, and where it goes on to can't be seen without a call. The ELF door is closed in the child
+ * without the shim unless something loaded the driver for all; only the shim's answer counts there. */
 static bool check_door(const struct answer *plain, const struct answer *shimmed, const char *name, const char *library)
 {
     char key[64], what[64], text[LINE_SIZE * 2];
@@ -190,6 +191,12 @@ static bool check_door(const struct answer *plain, const struct answer *shimmed,
         return true;
     }
     bool ours = strcmp(text_base(after), text_base(library)) == 0;
+    const char *driver = value_of(plain, "driver ");
+    if (!ours && strcmp(before, after) == 0 && driver != NULL && strcmp(after, driver) != 0) {
+        snprintf(text, sizeof text, "answered by %s, as without the shim; it may go on through the shim", after);
+        note(what, text);
+        return true;
+    }
     snprintf(text, sizeof text, "answered by %s%s", after, ours ? "" : ": not covered");
     return check(ours, what, text);
 }
@@ -205,6 +212,24 @@ static bool check_doors(const struct answer *plain, const struct answer *shimmed
     return all;
 }
 
+/* Libraries in front of the driver's functions: quotas, tools. */
+static void say_functions(const struct answer *shimmed, const char *library)
+{
+    const char *driver = value_of(shimmed, "driver ");
+    char text[LINE_SIZE + 64];
+    for (size_t i = 0; i < shimmed->count; i++) {
+        unsigned count = 0;
+        int path = 0;
+        if (sscanf(shimmed->lines[i], "functions %u %n", &count, &path) != 1 || path == 0)
+            continue;
+        const char *object = shimmed->lines[i] + path;
+        if (strcmp(text_base(object), text_base(library)) == 0 || (driver != NULL && strcmp(object, driver) == 0))
+            continue;
+        snprintf(text, sizeof text, "%s of the driver's: %s", text_plural(count, "function").text, object);
+        note("in front of the driver", text);
+    }
+}
+
 static void say_others(const struct answer *shimmed, const char *library)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -217,6 +242,7 @@ static void say_others(const struct answer *shimmed, const char *library)
         if (strncmp(base, "libc.", 5) != 0 && strncmp(base, "libdl", 5) != 0 && strncmp(base, "ld-", 3) != 0)
             note("also hooks dlsym", line + 5);
     }
+    say_functions(shimmed, library);
     if (getenv("PTDS_DISABLE") != NULL)
         note("PTDS_DISABLE is set", "programs run without libptds");
     note("permissions", "no root, ptrace or raised limits are needed");

@@ -94,7 +94,29 @@ static void ask_gpus(void *driver)
         name_gpus(&gpus);
 }
 
-/* Names each loaded object, and those that export a dlsym of their own. */
+static const char *const functions[] = {
+#define API(symbol, ...) #symbol,
+#define API_PTSZ(symbol, ...) #symbol, #symbol "_ptsz",
+#define API_PTDS(symbol, ...) #symbol, #symbol "_ptds",
+#include "interpose/api/api.def"
+};
+
+static bool exports(void *object, const char *path, const char *name)
+{
+    void *found = dlsym(object, name);
+    return found != NULL && strcmp(owner(found), path) == 0;
+}
+
+/* How many of the driver's functions an object exports itself. */
+static unsigned count_functions(void *object, const char *path)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        count += exports(object, path, functions[i]);
+    return count;
+}
+
+/* Names each loaded object, and those that export a dlsym of their own, or functions of the driver's. */
 static int each_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
@@ -104,9 +126,11 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *data)
         return 0;
     printf("loaded %s\n", path);
     void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    void *found = object != NULL ? dlsym(object, "dlsym") : NULL;
-    if (found != NULL && strcmp(owner(found), path) == 0)
+    unsigned count = object != NULL ? count_functions(object, path) : 0;
+    if (object != NULL && exports(object, path, "dlsym"))
         printf("hook %s\n", path);
+    if (count != 0)
+        printf("functions %u %s\n", count, path);
     if (object != NULL)
         dlclose(object);
     return 0;

@@ -13,6 +13,7 @@
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/base/text.h"
+#include "analysis/probe/environment.h"
 
 /* As installed (bin and lib side by side), all in one folder, and as Bazel builds it (analysis/ptds, interpose/libptds.so).
  */
@@ -81,13 +82,21 @@ static const char *value_of(const char *name)
     return value != NULL ? value : "";
 }
 
+/* Last: other libraries see the program's own calls first, as without it. */
 bool library_preload(const char *path, char *error)
 {
     if (strpbrk(path, " :") != NULL) {
         snprintf(error, LIBRARY_ERROR_SIZE, "%s: LD_PRELOAD cannot hold a path with a space or a colon", path);
         return false;
     }
-    return set_list("LD_PRELOAD", path, value_of("LD_PRELOAD"), error);
+    size_t room = strlen(value_of("LD_PRELOAD")) + strlen(path) + 2;
+    char *value = malloc(room);
+    bool set = value != NULL && environment_preload(path, value_of("LD_PRELOAD"), value, room) &&
+               setenv("LD_PRELOAD", value, 1) == 0;
+    if (!set)
+        snprintf(error, LIBRARY_ERROR_SIZE, "LD_PRELOAD: %s", strerror(errno));
+    free(value);
+    return set;
 }
 
 /* Before 2.35 the loader stays in the way of every call between objects once there is an auditor. The auditor itself steps

@@ -53,9 +53,9 @@ bool environment_preload(const char *library, const char *there, char *out, size
 {
     struct list list = {.out = out, .room = room};
     out[0] = 0;
+    add_others(&list, there, " :", "libptds.so");
     if (library != NULL)
         add(&list, library, strlen(library));
-    add_others(&list, there, " :", "libptds.so");
     return fits(&list);
 }
 

@@ -23,8 +23,8 @@ bool environment_set_auditor(const char *library, const char *auditor);
 /* PTDS_LANES; 0 leaves it as it is. */
 bool environment_set_lanes(unsigned lanes);
 
-/* The value of LD_PRELOAD: `library` (may be NULL) and what else `there` (may be NULL) names, but no shim. False: no room.
- */
+/* The value of LD_PRELOAD: what `there` (may be NULL) names, but no shim, and then `library` (may be NULL): other libraries
+ * see the program's own calls first, as without it. False: no room. */
 bool environment_preload(const char *library, const char *there, char *out, size_t room);
 /* The value of LD_AUDIT, likewise: what else `there` names, but no auditor of the shim's, then `auditor`. */
 bool environment_audit(const char *auditor, const char *there, char *out, size_t room);

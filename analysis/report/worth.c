@@ -229,9 +229,12 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
 const char *report_first_past(const struct report *report)
 {
     const struct definitions *defs = &report->trace.defs;
-    if (defs->bypasses.count + defs->untabled.count == 0)
+    size_t i = 0;
+    while (i < defs->bypasses.count && defs->bypasses.items[i].what == PTDS_BYPASS_FUNCTIONS)
+        i++; /* what these let through comes through the shim */
+    if (i == defs->bypasses.count && defs->untabled.count == 0)
         return NULL;
-    const char *name = defs->bypasses.count != 0 ? defs->bypasses.items[0].text : defs->untabled.items[0].text;
+    const char *name = i < defs->bypasses.count ? defs->bypasses.items[i].text : defs->untabled.items[0].text;
     return name != NULL ? text_base(name) : "?";
 }
 

@@ -366,6 +366,7 @@ static void past_words(const struct bypass_def *bypass, char *out)
             "opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it",
         [PTDS_BYPASS_DEEPBIND_LOOKUP] = "opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run "
                                         "--audit reaches it",
+        [PTDS_BYPASS_FUNCTIONS] = "stands in front of the driver, and is called as without the shim",
     };
     const char *way = bypass->what < sizeof ways / sizeof ways[0] ? ways[bypass->what] : NULL;
     char functions[40] = "";
@@ -378,6 +379,7 @@ static void past_words(const struct bypass_def *bypass, char *out)
 unsigned report_past(const struct report *report, void (*each)(void *data, const char *line), void *data)
 {
     const struct definitions *defs = &report->trace.defs;
+    unsigned lines = (unsigned)defs->untabled.count;
     char text[PAST_ROOM];
     for (size_t i = 0; i < defs->untabled.count && each != NULL; i++) {
         const struct untabled_def *one = &defs->untabled.items[i];
@@ -392,9 +394,12 @@ unsigned report_past(const struct report *report, void (*each)(void *data, const
                      name, one->handed == PTDS_HANDED_TWIN ? "per-thread" : "legacy");
         each(data, text);
     }
-    for (size_t i = 0; i < defs->bypasses.count && each != NULL; i++) {
-        past_words(&defs->bypasses.items[i], text);
-        each(data, text);
+    for (size_t i = 0; i < defs->bypasses.count; i++) {
+        const struct bypass_def *bypass = &defs->bypasses.items[i];
+        lines += each != NULL || bypass->what != PTDS_BYPASS_FUNCTIONS;
+        past_words(bypass, text);
+        if (each != NULL)
+            each(data, text);
     }
-    return (unsigned)(defs->untabled.count + defs->bypasses.count);
+    return lines;
 }

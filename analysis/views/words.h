@@ -75,7 +75,7 @@ const char *report_touch_everything(unsigned why);
 /* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */
 unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data);
 /* What went past the shim, so that nobody knows how much: functions that it does not know, objects that reach the driver
- * otherwise. As report_gaps; `each` may be NULL. */
+ * otherwise; and who else is in front of the driver. As report_gaps. `each` NULL: how many went past, without the last. */
 unsigned report_past(const struct report *report, void (*each)(void *data, const char *line), void *data);
 
 #ifdef __cplusplus

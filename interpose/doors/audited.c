@@ -26,7 +26,7 @@ static uintptr_t loader_door(const char *name)
 static uintptr_t driver_door(uintptr_t found)
 {
     int twin, id = driver_owns((const void *)found) ? driver_row((const void *)found, &twin) : -1;
-    return id < 0 ? 0 : (uintptr_t)door_wrapper[id][twin];
+    return id < 0 ? 0 : (uintptr_t)door_own(id, twin);
 }
 
 /* The auditor asks about references to libc and to what looks like a driver. */

@@ -15,6 +15,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
 #include "interpose/base/slots.h"
+#include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
 
 /* The library and what it needs stay loaded meanwhile: the program does not have the handle yet, so it cannot give it back.
@@ -113,18 +114,15 @@ static const void *first_definition(const struct deep *deep, const struct slot *
     return found;
 }
 
-/* The C library's or the driver's own; anybody else's is what the library is meant to find. */
-static int is_original(const struct deep *deep, const void *address)
+/* The C library's own; anybody else's but the driver's is what the library is meant to find. */
+static int is_libcs(const struct deep *deep, const void *address)
 {
-    int twin;
-    if (!address)
-        return 0;
     for (uint32_t i = 0; i < deep->count; i++) {
         const struct elf_object *object = &deep->objects[i];
         if ((uintptr_t)address >= object->base && (uintptr_t)address < object->end && elf_is_libc(object))
             return 1;
     }
-    return driver_row(address, &twin) >= 0;
+    return 0;
 }
 
 static void reach_slot(const struct elf_object *object, const struct slot *slot, void *data)
@@ -135,9 +133,11 @@ static void reach_slot(const struct elf_object *object, const struct slot *slot,
         return;
     uintptr_t now = __atomic_load_n(slot->at, __ATOMIC_ACQUIRE);
     int lazy = now >= object->base && now < object->end; /* it leads to the object's own code that asks the loader */
-    if (!is_original(deep, lazy ? first_definition(deep, slot) : (const void *)now))
+    const void *found = lazy ? first_definition(deep, slot) : (const void *)now;
+    int twin, id = driver_row(found, &twin);
+    if (id < 0 && !is_libcs(deep, found))
         return;
-    if (!slots_set(object, slot, (uintptr_t)ours))
+    if (!slots_set(object, slot, id < 0 ? (uintptr_t)ours : (uintptr_t)door_own(id, twin)))
         diag_once(DIAG_ERROR, object->path, " was opened with RTLD_DEEPBIND and could not be reached");
 }
 

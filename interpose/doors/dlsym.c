@@ -17,6 +17,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlsym)(void *, const char *);
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlvsym)(void *, const char *, const char *);
@@ -89,6 +90,18 @@ static struct answer for_drivers(void *found, const struct asked *asked)
     return (struct answer){1, unknown.twin ? untabled_answer(&unknown, asked->caller) : found};
 }
 
+/* Another library's function, which the program would have got without the shim, too. */
+static struct answer for_others(void *found, const struct asked *asked)
+{
+    int twin = 0, id = api_find(asked->name, &twin);
+    return (struct answer){1, door_others(found, id, twin, asked->caller)};
+}
+
+static struct answer for_found(void *found, const struct asked *asked)
+{
+    return driver_owns(found) ? for_drivers(found, asked) : for_others(found, asked);
+}
+
 /* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope that is can't be
  * seen; where nobody is linked with it, it is in none. */
 static int may_be_in_own_scope(const struct asked *asked)
@@ -97,14 +110,38 @@ static int may_be_in_own_scope(const struct asked *asked)
     return elf_containing(asked->caller, &object) && *object.path && driver_is_needed();
 }
 
+static int find_libcs(const struct elf_object *object, void *out)
+{
+    return elf_is_libc(object) && (*(void **)out = elf_symbol(object, "dlsym")) != NULL;
+}
+
+/* A hook was asked for what a library has, looked in the program's scope and found the shim there, where it would have
+ * found nothing: it would have gone on to the library. */
+static void *ask_library(const struct asked *asked)
+{
+    static void *(*libcs)(void *, const char *);
+    if (asked->handle == RTLD_DEFAULT || asked->handle == RTLD_NEXT)
+        return NULL;
+    if (!libcs)
+        elf_each(find_libcs, &libcs);
+    void *found = libcs && libcs != ptds_real_dlsym ? libcs(asked->handle, asked->name) : NULL;
+    return is_own(found) ? NULL : found;
+}
+
 /* The program found the shim's export. Without the shim it would have found what comes behind it in the same scope: the
- * driver's, another library's, or nothing, with the error that the real lookup gives. */
+ * driver's, another library's, or nothing, with the error that the real lookup gives. Where the next dlsym is a hook, that
+ * looks behind itself for RTLD_NEXT, as it would for the program's own: what RTLD_DEFAULT finds behind the shim is known.
+ */
 static struct answer for_export(const struct asked *asked)
 {
-    void *found = ask_real(RTLD_NEXT, asked);
-    int twin, id = api_find(asked->name, &twin);
+    int twin = 0, id = api_find(asked->name, &twin);
+    if (id >= 0 && asked->handle != RTLD_NEXT && !asked->version && others_look() && others_function[id][twin])
+        return for_others(others_function[id][twin], asked);
+    void *found = ask_library(asked);
+    if (!found)
+        found = ask_real(RTLD_NEXT, asked);
     if (found)
-        return driver_owns(found) ? for_drivers(found, asked) : (struct answer){1, found};
+        return for_found(found, asked);
     if (id < 0 || asked->handle != RTLD_DEFAULT || !may_be_in_own_scope(asked) || !driver_search(0) ||
         !driver_real[id][twin])
         return (struct answer){1, NULL};
@@ -118,7 +155,7 @@ static struct answer for_address(void *found, const struct asked *asked)
         return go_on; /* once more, by the program itself: then dlerror names the object that asked */
     if (is_own(found))
         return for_export(asked);
-    return driver_owns(found) ? for_drivers(found, asked) : (struct answer){1, found};
+    return for_found(found, asked);
 }
 
 static struct answer decide_next(const struct asked *asked)

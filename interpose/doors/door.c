@@ -11,6 +11,7 @@
 #include "interpose/base/lock.h"
 #include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
@@ -81,29 +82,47 @@ void *door_answer(void *real, const void *caller)
     if (id < 0 || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
     if (watch_row(id, twin))
-        return door_wrapper[id][twin];
+        return door_own(id, twin);
     if (door_passes(id) || (!asks_for_others(id) && excluded_directly(caller)))
         return real;
     void *direct = direct_for(id, twin);
-    return direct ? direct : door_wrapper[id][twin];
+    return direct ? direct : door_own(id, twin);
+}
+
+void *door_own(int id, int twin)
+{
+    return others_look() && others_function[id][twin] ? door_work[id][twin] : door_wrapper[id][twin];
+}
+
+void *door_others(void *found, int id, int twin, const void *caller)
+{
+    int is_linked = id >= 0 && others_look() && others_function[id][twin] == found;
+    if (!is_linked || (door_passes(id) && !watch_row(id, twin)) || driver_owns(caller))
+        return found; /* what stands behind that function, nobody knows; it may ask the shim's doors for it */
+    return !asks_for_others(id) && excluded_directly(caller) ? found : door_wrapper[id][twin];
 }
 
 /* An ELF-bound call has no moment of resolution at which its caller could be asked about, so a filter keeps it in the
  * wrapper. */
+static void *goes_to(int id, int twin)
+{
+    if (others_function[id][twin])
+        return door_passes(id) ? others_function[id][twin] : door_linked[id][twin];
+    void *direct = door_inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
+    return direct ? direct : door_work[id][twin];
+}
+
 static void go_direct(void)
 {
     for (int id = 0; id < API_COUNT; id++) {
-        for (int twin = 0; twin < 2; twin++) {
-            void *direct = door_inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
-            if (direct)
-                __atomic_store_n(&door_go[id][twin], direct, __ATOMIC_RELEASE);
-        }
+        for (int twin = 0; twin < 2; twin++)
+            __atomic_store_n(&door_go[id][twin], goes_to(id, twin), __ATOMIC_RELEASE);
     }
 }
 
 static void go_quickly(void)
 {
-    if (routing.quick && guard_on)
+    if (routing.quick && guard_on && !others_look()) /* whoever stands behind a launch may make calls in it */
         quick_launches(env_get()->recording);
 }
 
@@ -117,6 +136,7 @@ int door_open(void)
     int saved = errno;
     env_get(); /* before anything has something to say */
     int found = driver_search(1);
+    others_look();
     if (found) {
         lock_take(&opening);
         if (!opened) {

@@ -14,8 +14,15 @@ struct call;
 /* The wrappers, as exported: [id][0] the base, [id][1] the twin or NULL. */
 extern void *const door_wrapper[API_COUNT][2];
 
+/* Their working halves: what a look-up of the driver's own function gives where a linked call would reach another
+ * library's.
+ */
+extern void *const door_work[API_COUNT][2];
+/* The same for a call by the exported name. */
+extern void *const door_linked[API_COUNT][2];
+
 /* Where the exported wrappers jump to: their working half, or, once door_open() has seen that they have no work to do, the
- * driver's own function. */
+ * function behind it. */
 extern void *door_go[API_COUNT][2];
 
 /* The launches' wrappers try the guard's short way from now on. Once. */
@@ -35,6 +42,13 @@ int door_open(void);
 int door_inert(void);
 /* ... and nothing to watch either: whoever looks past the shim may go on doing so. */
 int door_idle(void);
+/* The wrapper for who asks for the driver's own function. Runs inside dlsym. */
+void *door_own(int id, int twin);
+
+/* The answer for the address of another library's function of a row's name: that itself, or the wrapper that calls it. Runs
+ * inside dlsym. */
+void *door_others(void *found, int id, int twin, const void *caller);
+
 /* The same for the wrapper of a row, which may have to say where the watched functions are. */
 int door_passes(int id);
 

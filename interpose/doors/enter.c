@@ -8,6 +8,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/env/env.h"
 #include "interpose/doors/lifecycle.h"
 #include "interpose/record/log.h"
@@ -29,13 +30,32 @@ void enter_after_fork(void)
     started = 0;
 }
 
+/* A call by the exported name goes to whoever the program's search order names behind the shim. */
+static void find_real(struct call *C)
+{
+    void *others = others_linked ? others_function[C->api][C->twin] : NULL;
+    others_linked = 0;
+    C->other = others != NULL;
+    C->real = others ? others : driver_real[C->api][C->twin];
+}
+
+/* A function in front of the driver's has made this call while it was called itself: what goes on is what it would have
+ * been without the shim, which has seen to the outer call. No turn may be held if the host may wait. */
+static __attribute__((cold, noinline)) enum enter from_inside(struct call *C)
+{
+    if (C->thread->inside != C->api + 1u)
+        guard_holds_none(C->thread);
+    return ENTER_PASS;
+}
+
 /* Apart, so that other calls save no registers for it. */
 static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
 {
     int found = door_open();
-    if (!found || !driver_real[C->api][C->twin])
+    find_real(C);
+    if (!C->real)
         return absent(C, found);
-    if (door_passes(C->api))
+    if (!found || !driver_real[C->api][C->twin] || door_passes(C->api))
         return ENTER_PASS;
     lifecycle_start();
     /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */
@@ -52,7 +72,9 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->flags = (twin ? PTDS_CALL_TWIN : 0u) | (api_rows[api].timed ? PTDS_CALL_TIMED : 0u);
     C->caller = caller;
     C->frame = frame;
-    if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !driver_real[api][twin], 0)) {
+    C->other = 0;
+    C->real = driver_real[api][twin];
+    if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !C->real || others_linked, 0)) {
         enum enter enter = first_time(C);
         if (enter != ENTER_FULL)
             return enter;
@@ -62,6 +84,8 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->thread = thread_get();
     if (__builtin_expect(!C->thread, 0))
         return ENTER_PASS;
+    if (__builtin_expect(C->thread->inside, 0))
+        return from_inside(C);
     C->context = NULL;
     C->stream = NULL;
     C->target = NULL;

@@ -34,11 +34,15 @@ static inline void enter_real(struct call *C)
     guard_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
+    if (__builtin_expect(C->other, 0))
+        C->thread->inside = C->api + 1u;
 }
 
 /* Right after it. */
 static inline void leave_real(struct call *C)
 {
+    if (__builtin_expect(C->other, 0))
+        C->thread->inside = 0;
     if (__builtin_expect(C->sample != NULL, 0))
         device_times_after(C);
     guard_leaving(C);

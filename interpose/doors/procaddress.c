@@ -7,6 +7,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/untabled.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/state/call.h"
 
 /* What the driver gives for the same name and version when asked for the other kind; NULL for an error. Asked of whichever
@@ -34,12 +35,24 @@ static void *unknown(const char *symbol, void *function, int cuda_version, cuuin
     return untabled_answer(&(struct untabled){symbol, legacy, twin, is_twin, cuda_version}, caller);
 }
 
+/* Which row another library's function stands for, its name does not say: the driver's own answer does. */
+static void *others(const char *symbol, void *function, int cuda_version, cuuint64_t flags, const void *caller)
+{
+    int twin = 0;
+    void *own = others_look() ? ask(symbol, cuda_version, flags) : NULL;
+    return own ? door_others(function, driver_row(own, &twin), twin, caller) : function;
+}
+
 void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags)
 {
     int twin;
-    if (C->result != CUDA_SUCCESS || !function || !*function || !driver_owns(*function))
+    if (C->result != CUDA_SUCCESS || !function || !*function)
         return;
-    if (driver_row(*function, &twin) >= 0)
+    if (!C->other)
+        driver_answered(*function);
+    if (!driver_owns(*function))
+        *function = others(symbol, *function, cuda_version, flags, C->caller);
+    else if (driver_row(*function, &twin) >= 0)
         *function = door_answer(*function, C->caller);
     else
         *function = unknown(symbol, *function, cuda_version, flags, C->caller);

@@ -12,8 +12,10 @@
 #include "interpose/doors/arrays.h"
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/mappings.h"
@@ -28,6 +30,9 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NOTHING (void)0
 
+/* What the call has put where the program said; 0 where it has put nothing there. */
+#define GIVEN(place) (C->result == CUDA_SUCCESS && (place) ? *(place) : 0)
+
 /* The route column: replaces the stream argument in place, or points the argument at a changed copy. A const struct of the
  * program's may be shared between threads, so it is never written to. */
 #define ROUTE_NO_STREAM NOTHING;
@@ -38,7 +43,7 @@
 #define ROUTE_KEEP(s) s = policy_route_keep(C, s);
 #define ROUTE_KEEP_IF(s, condition) s = (condition) ? policy_route_keep(C, s) : policy_route(C, s);
 #define ROUTE_MULTI(l, n) \
-    for (unsigned at = 0; l && at < n; at++) \
+    for (unsigned at = 0, there = given_list(l, sizeof *l, n); there && at < n; at++) \
         policy_route_keep(C, l[at].hStream);
 #define ROUTE_LEGACY policy_route_legacy(C);
 #define ROUTE_STREAM_AT(p) \
@@ -132,30 +137,41 @@
  * both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLOW(function) slow_##function
+#define FIRST(function) linked_##function
 #define WRAPPER(symbol, twin_index, function, params, args, body) \
     static __attribute__((noinline)) \
-    CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} EXPORT CUresult function params \
+    CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} LINKED(function, params, args) \
+        EXPORT CUresult function params \
     { \
         return ((__typeof__(&function))door_go[API_##symbol][twin_index])args; \
     }
 #else
 #define SLOW(function) function
+#define FIRST(function) function
 #define WRAPPER(symbol, twin_index, function, params, args, body) \
+    LINKED(function, params, args) \
     EXPORT CUresult function params \
     { \
         __typeof__(&function) const direct = (__typeof__(&function))door_go[API_##symbol][twin_index]; \
-        if (direct != function) \
+        if (direct != function && !others_linked) \
             return direct args; \
         ENTER(symbol, twin_index, function, args) \
         body \
     }
 #endif
 
+#define LINKED(function, params, args) \
+    static CUresult linked_##function params \
+    { \
+        others_linked = 1; \
+        return SLOW(function) args; \
+    }
+
 #define ENTER(symbol, twin_index, function, args) \
     struct call call, *const C = &call; \
     switch (enter_call(C, API_##symbol, twin_index, __builtin_return_address(0), CALL_FRAME())) { \
     case ENTER_ABSENT: return C->result; \
-    case ENTER_PASS: return ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    case ENTER_PASS: return ((__typeof__(&function))C->real)args; \
     default: break; \
     }
 
@@ -164,15 +180,15 @@
     leave_call(C); \
     return C->result;
 
-#define REAL_CALL(symbol, twin_index, function, args) \
-    C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args
+#define REAL_CALL(function, args) \
+    C->result = ((__typeof__(&function))C->real)args
 
 #define STREAM_BODY(symbol, twin_index, function, route, told, args, before, after) \
     SETTLE_##told KEPT_##told(route) before; \
     ROUTE_##route enter_real(C); \
-    REAL_CALL(symbol, twin_index, function, args); \
+    REAL_CALL(function, args); \
     leave_real(C); \
-    AGAIN_##told(route, REAL_CALL(symbol, twin_index, function, args)) BACK_##route LEAVE(after)
+    AGAIN_##told(route, REAL_CALL(function, args)) BACK_##route LEAVE(after)
 
 /* All of these are work, of which the guard orders what it touches. */
 #define IMPLICIT_NO
@@ -183,11 +199,11 @@
     enter_real(C); \
     const CUstream T = C->target; \
     if (C->way == CALL_AS_TWIN) \
-        C->result = REAL_TWIN(symbol) args; \
+        C->result = (C->other ? (__typeof__(&symbol))others_function[API_##symbol][1] : REAL_TWIN(symbol))args; \
     else if (C->way == CALL_AS_ASYNC) \
         C->result = async_form; \
     else \
-        C->result = REAL(symbol) args; \
+        C->result = ((__typeof__(&symbol))C->real)args; \
     leave_real(C); \
     leave_implicit(C); \
     LEAVE(after)
@@ -196,7 +212,7 @@
     before; \
     policy_route_implicit(C); \
     enter_real(C); \
-    C->result = REAL_TWIN(symbol) args; \
+    C->result = ((__typeof__(&symbol))C->real)args; \
     leave_real(C); \
     LEAVE(after)
 
@@ -220,9 +236,23 @@ void *const door_wrapper[API_COUNT][2] = {
 #include "interpose/api/api.def"
 };
 
-void *door_go[API_COUNT][2] = {
+void *const door_work[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)SLOW(symbol), NULL},
 #define API_PTSZ(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptsz)},
 #define API_PTDS(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptds)},
+#include "interpose/api/api.def"
+};
+
+void *const door_linked[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)linked_##symbol, NULL},
+#define API_PTSZ(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptsz},
+#define API_PTDS(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptds},
+#include "interpose/api/api.def"
+};
+
+void *door_go[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)FIRST(symbol), NULL},
+#define API_PTSZ(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptsz)},
+#define API_PTDS(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptds)},
 #include "interpose/api/api.def"
 };

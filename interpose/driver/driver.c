@@ -8,7 +8,8 @@
  *
  * A tool may stand in the driver's place: a library that exports the whole driver API and is what dlopen("libcuda.so.1")
  * gives the program (Nsight Compute's is). Then that one is the driver here, so that the tool sees what the program sees,
- * and the real one lies behind it: its addresses are known too.
+ * and the real one lies behind it: its addresses are known too. Likewise where libcuda.so.1 itself is a small library that
+ * opens the real one (WSL 2): what it answers for is the real one's.
  */
 #include "interpose/driver/driver.h"
 
@@ -77,7 +78,7 @@ static int stands_in(const struct elf_object *candidate)
     return 1;
 }
 
-static int is_driver(const struct elf_object *candidate)
+int driver_is(const struct elf_object *candidate)
 {
     return is_named_driver(candidate) || stands_in(candidate);
 }
@@ -121,7 +122,7 @@ static uint8_t pinned;
 static int has_left(void)
 {
     struct elf_object there;
-    return !pinned && !(elf_containing((const void *)object.base, &there) && is_driver(&there));
+    return !pinned && !(elf_containing((const void *)object.base, &there) && driver_is(&there));
 }
 
 static void adopt(const struct elf_object *found)
@@ -145,7 +146,7 @@ static void adopt(const struct elf_object *found)
     lock_drop(&adopting);
 }
 
-/* The real driver behind a tool's. */
+/* The real driver behind a tool's, or behind a small one. */
 static void adopt_behind(const struct elf_object *found)
 {
     lock_take(&adopting);
@@ -165,7 +166,7 @@ static int owned(const void *address)
 static int adopt_first(const struct elf_object *candidate, void *unused)
 {
     (void)unused;
-    if (!is_driver(candidate))
+    if (!driver_is(candidate))
         return 0;
     adopt(candidate);
     return 1;
@@ -177,7 +178,7 @@ int driver_owns(const void *address)
     if (owned(address))
         return 1;
     int open = !driver_ready() || !pinned;
-    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !is_driver(&candidate))
+    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !driver_is(&candidate))
         return 0;
     if (!driver_ready())
         elf_each(adopt_first, NULL); /* in load order: a tool's own look-up in the real driver may be the first of all */
@@ -203,6 +204,50 @@ void *driver_load(const char *path, int flags)
     if (!elf_each(find_dlopen, &function))
         return NULL;
     return ((void *(*)(const char *, int))function)(path, flags);
+}
+
+int driver_has(const void *address)
+{
+    return owned(address);
+}
+
+void driver_answered(const void *address)
+{
+    struct elf_object there;
+    if (driver_ready() && !owned(address) && elf_containing(address, &there) && is_named_driver(&there))
+        adopt_behind(&there);
+}
+
+static int is_another(const struct elf_object *candidate, void *out)
+{
+    if (!is_named_driver(candidate) || owned((const void *)candidate->base))
+        return 0;
+    *(struct elf_object *)out = *candidate;
+    return 1;
+}
+
+/* What the driver gives for a function that each has. */
+static const void *own_answer(void)
+{
+    void *found = NULL;
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+    if (REAL(cuGetProcAddress_v2))
+        result = ASK(REAL(cuGetProcAddress_v2)("cuInit", &found, 2000, 0, NULL));
+    else if (REAL(cuGetProcAddress))
+        result = ASK(REAL(cuGetProcAddress)("cuInit", &found, 2000, 0));
+    return result == CUDA_SUCCESS ? found : NULL;
+}
+
+void driver_look_behind(void)
+{
+    struct elf_object another;
+    if (!driver_ready() || behind.end || !elf_each(is_another, &another))
+        return;
+    const void *answer = own_answer();
+    if (answer)
+        driver_answered(answer);
+    if (!behind.end && strstr(object.path, "/wsl/lib/")) /* it answers with functions of its own */
+        adopt_behind(&another);
 }
 
 int driver_search(int may_load)

@@ -71,12 +71,26 @@ struct driver_range {
 };
 extern void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, int everything);
 
+struct elf_object;
+
+/* 1 if the object is a driver, or stands in one's place. */
+int driver_is(const struct elf_object *candidate);
+
 /* 1 once the driver is known. */
 int driver_ready(void);
 
 /* Makes the object that contains the address the driver, if it is a libcuda.so and none is known yet. Returns 1 if the
  * address belongs to the driver in use. Any thread, also under the loader lock; allocates nothing. */
 int driver_owns(const void *address);
+
+/* The same, and changes nothing. */
+int driver_has(const void *address);
+
+/* The driver itself has answered with that address: if it lies in another libcuda.so, that is the real one behind it. */
+void driver_answered(const void *address);
+
+/* Where there is another libcuda.so, asks the driver in use whether that is the one behind it. Not inside dlsym. */
+void driver_look_behind(void);
 
 /* Finds the driver among the loaded objects; with may_load also loads libcuda.so.1 as an ELF-linked program would have.
  * may_load must be 0 inside dlsym. Returns driver_ready(). */

@@ -2,19 +2,23 @@
  *
  * Calls that bring a list of copies, ranges or arrays. Called by the wrappers before the call. The record has no words for
  * a list, so it says that it names no memory; what is touched is exact all the same. Must not read more of a list than the
- * program says that there is.
+ * program says that there is, nor what is not there: the driver may refuse the call without a look at it.
  */
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 
-/* Several operations at once. 0: nobody wants to know, or a list is missing. */
-static int begin_list(struct call *C, const void *one, const void *other)
+/* Several operations at once. 0: nobody wants to know, or a list is not there: then the driver is going to refuse it, or
+ * nobody knows what it does. */
+static int begin_list(struct call *C, int there)
 {
     if (!C->footprint)
         return 0;
-    fp_opaque(C, one && other ? OPAQUE_NO : OPAQUE_OTHER);
-    return one && other;
+    fp_opaque(C, there ? OPAQUE_NO : OPAQUE_OTHER);
+    if (!there)
+        tables_unknown_work();
+    return there;
 }
 
 /* A list that may touch everything is looked at no further, but for this: pointers that nobody sees come there. */
@@ -37,7 +41,8 @@ void fp_written(struct call *C, uint64_t address)
 void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned count)
 {
     fp_opaque(C, OPAQUE_WAITS_FOR_VALUE);
-    for (unsigned i = 0; C->footprint && ops && i < count; i++) {
+    int there = C->footprint && given_list(ops, sizeof *ops, count);
+    for (unsigned i = 0; there && i < count; i++) {
         switch (ops[i].operation) {
         case CU_STREAM_MEM_OP_WAIT_VALUE_32:
         case CU_STREAM_MEM_OP_WAIT_VALUE_64:
@@ -54,7 +59,8 @@ void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned cou
 void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
                    size_t count)
 {
-    if (!begin_list(C, destinations && sources ? destinations : NULL, sizes))
+    if (!begin_list(C, given_list(destinations, sizeof *destinations, count) &&
+                           given_list(sources, sizeof *sources, count) && given_list(sizes, sizeof *sizes, count)))
         return;
     if (count == 1) {
         C->flags &= ~(unsigned)PTDS_CALL_OPAQUE;
@@ -121,7 +127,7 @@ static void touch_op(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *op)
 
 void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count)
 {
-    if (!begin_list(C, ops, ops))
+    if (!begin_list(C, given_list(ops, sizeof *ops, count)))
         return;
     for (size_t i = 0; i < count; i++) {
         if (!C->touched.opaque)
@@ -134,7 +140,7 @@ void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t 
 /* Prefetches, and discards, after which nobody knows what lies there. */
 void fp_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *sizes, size_t count, int writes)
 {
-    if (!begin_list(C, addresses, sizes))
+    if (!begin_list(C, given_list(addresses, sizeof *addresses, count) && given_list(sizes, sizeof *sizes, count)))
         return;
     if (count == 1 && !writes) {
         C->flags &= ~(unsigned)PTDS_CALL_OPAQUE;
@@ -165,7 +171,7 @@ static void touch_params(struct call *C, const CUmemDecompressParams *params)
 
 void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t count)
 {
-    if (!begin_list(C, params, params))
+    if (!begin_list(C, given_list(params, sizeof *params, count)))
         return;
     for (size_t i = 0; i < count; i++) {
         if (!C->touched.opaque)
@@ -179,7 +185,8 @@ void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t c
  * their handles. */
 void fp_map_arrays(struct call *C, const CUarrayMapInfo *list, size_t count)
 {
-    for (size_t i = 0; C->footprint && list && i < count; i++) {
+    int there = C->footprint && given_list(list, sizeof *list, count);
+    for (size_t i = 0; there && i < count; i++) {
         int whole = list[i].resourceType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
         struct memory *memory =
             allocations_by_handle(whole ? (uint64_t)list[i].resource.mipmap : (uint64_t)list[i].resource.array);

@@ -5,6 +5,8 @@
  */
 #include "interpose/footprint/graphs.h"
 
+#include "interpose/footprint/given.h"
+
 #include "interpose/base/memory.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/nodes.h"
@@ -103,9 +105,10 @@ void graphs_await_event(CUevent event)
 
 void graphs_about_events(const CUgraphNodeParams *params)
 {
-    if (params && params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+    int there = given_may_be(params);
+    if (there && params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
         graphs_record_event(params->eventRecord.event);
-    else if (params && params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+    else if (there && params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         graphs_await_event(params->eventWait.event);
 }
 

@@ -5,6 +5,7 @@
  * less than these.
  */
 #include "interpose/footprint/bases.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
@@ -106,10 +107,20 @@ void kernels_touch_node(struct call *C, const struct kernel *kernel, void *const
     add_opaque(&C->touched);
 }
 
+/* Parameters that the driver need not look at to refuse the launch, or could not. */
+static int are_refused(void **params, void **extra)
+{
+    return (params && (extra || !given_may_be(params))) || (extra && !given_may_be(extra));
+}
+
 void footprint_arguments(struct call *C, CUfunction function, CUstream named, void **params, void **extra)
 {
     const struct kernel *kernel = kernels_find(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
+    if (are_refused(params, extra)) {
+        kernel = NULL;
+        params = extra = NULL;
+    }
     if (kernel && !extra && kernels_keep_plainly(C, kernel, params))
         return;
     if (!kernels_touch(C, kernel, named, params, extra))

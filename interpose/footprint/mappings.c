@@ -7,6 +7,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
@@ -83,8 +84,8 @@ static void leaves(struct call *C, uint64_t base, uint64_t bytes, int writes)
 
 void fp_access(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)
 {
-    int less = 0, none = 0;
-    for (size_t i = 0; list && i < count; i++) {
+    int there = C->footprint && given_list(list, sizeof *list, count), less = list && !there, none = less;
+    for (size_t i = 0; there && i < count; i++) {
         less |= list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         none |= list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
     }

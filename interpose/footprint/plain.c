@@ -4,6 +4,7 @@
  * Called for every launch, before anything else looks at it. Must never say less of a launch than launches.c: at anything
  * that is not as simple as that it gives up.
  */
+#include "interpose/footprint/given.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/scan.h"
 #include "interpose/footprint/tables.h"
@@ -77,7 +78,7 @@ static inline int add_variables(const struct kernel *kernel, struct touched *tou
 
 static inline int is_plain(const struct kernel *kernel, void *const *params)
 {
-    return kernel->plain && (params || !kernel->params) && !kernel->module->textures &&
+    return kernel->plain && (given_may_be(params) || !kernel->params) && !kernel->module->textures &&
            !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 

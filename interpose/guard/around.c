@@ -268,10 +268,15 @@ void guard_context_ended(struct context *context)
     pool_context_gone(context);
 }
 
-void guard_thread_ends(struct thread *thread)
+void guard_holds_none(struct thread *thread)
 {
     if (thread->held)
         turn_abandon(thread);
+}
+
+void guard_thread_ends(struct thread *thread)
+{
+    guard_holds_none(thread);
     for (struct thread_context *here = thread->contexts; here; here = here->next)
         pool_thread_gone(here);
 }

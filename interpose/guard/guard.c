@@ -35,7 +35,7 @@ static uint32_t refuses_implicit(const struct call *C, int implicit)
         return 0;
     if (capture_any())
         return PTDS_CALL_KEPT_CAPTURE;
-    return implicit_has_async_form(C->api) ? 0 : PTDS_CALL_KEPT_NO_WAY;
+    return !C->other && implicit_has_async_form(C->api) ? 0 : PTDS_CALL_KEPT_NO_WAY;
 }
 
 /* Waiting for an event of a capture takes a stream into it, which the legacy stream refuses. */

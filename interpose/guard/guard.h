@@ -100,6 +100,9 @@ void guard_memory_shown(struct call *C, struct memory *memory);
 /* The memory object is about to serve for another memory: nobody has touched that. */
 void guard_memory_gone(struct memory *memory);
 
+/* The call at hand gives up its turn and gate: another one, made inside of it, may make the host wait. Calls no driver. */
+void guard_holds_none(struct thread *thread);
+
 /* The thread ends, its work still pending. Calls no driver. */
 void guard_thread_ends(struct thread *thread);
 

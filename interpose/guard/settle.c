@@ -111,13 +111,6 @@ static void wait_done(const struct order_wait *wait, const struct awaited *await
     lock_drop(&guard_state.lock);
 }
 
-/* A call inside of which this one is made may hold a turn. Nobody does while the host waits. */
-static void hold_none(struct thread *thread)
-{
-    if (thread->held)
-        turn_abandon(thread);
-}
-
 /* All turns are over before the host waits for anything. */
 static __attribute__((noinline)) void carry_out(const struct call *C, const struct order_plan *plan)
 {
@@ -127,7 +120,7 @@ static __attribute__((noinline)) void carry_out(const struct call *C, const stru
     int saved = errno, cancel = cancel_off();
     rails_tickets(plan, tickets);
     lock_drop(&guard_state.lock);
-    hold_none(thread);
+    guard_holds_none(thread);
     record_waits(C);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
@@ -243,6 +236,6 @@ void settle_event(struct call *C, CUevent event)
     lock_drop(&guard_state.lock);
     if (!is_owed)
         return;
-    hold_none(C->thread);
+    guard_holds_none(C->thread);
     wait_for_program(event);
 }

@@ -5,12 +5,14 @@
  * their twin.
  */
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/policy/policy.h"
 
 static void legacy(struct call *C, int implicit)
 {
     struct thread_context *here = thread_in(C->thread, C->context);
-    if (!here || (implicit && !driver_real[C->api][1])) {
+    const void *twin = C->other ? others_function[C->api][1] : driver_real[C->api][1];
+    if (!here || (implicit && !twin)) {
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks, at the end of a record, for what may have reached the driver past the doors: other copies of it, other hooks,
+ * Looks, at the end of a record, for what may have reached the driver past the doors: other copies of it, other hooks and
+ * libraries that export its functions,
  * drivers of dlmopen namespaces and who uses them, libraries that RTLD_DEEPBIND has bound past the shim. Says only what the
  * loaded objects show. Called by record_finish, and by the dlopen door for names to look for then: there it must not
  * allocate, lock or fail.
@@ -13,6 +14,7 @@
 #include "interpose/base/elf.h"
 #include "interpose/base/slots.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/others.h"
 #include "interpose/record/record.h"
 
 /* File names, without folders. */
@@ -124,7 +126,7 @@ static void note_deep(const struct elf_object *object)
 
 static int note_object(const struct elf_object *object, void *drivers)
 {
-    if (is_driver_file(object) && ++*(int *)drivers > 1)
+    if (is_driver_file(object) && ++*(int *)drivers > 1 && !driver_has((const void *)object->base))
         record_bypass(PTDS_BYPASS_DRIVER_COPY, object->path, 0);
     int is_libc =
         object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
@@ -135,9 +137,18 @@ static int note_object(const struct elf_object *object, void *drivers)
     return 0;
 }
 
+static void note_others(const struct elf_object *object, uint32_t functions, void *unused)
+{
+    char program[1024];
+    (void)unused;
+    record_bypass(PTDS_BYPASS_FUNCTIONS, elf_path(object, program, sizeof program), functions);
+}
+
 void bypass_record(void)
 {
     int drivers = 0;
+    driver_look_behind();
     elf_each(note_object, &drivers);
+    others_each(note_others, NULL);
     note_namespaces();
 }

@@ -68,6 +68,7 @@ struct call {
     CUresult result;
     uint32_t object;    /* of the footprint */
     const void *caller; /* the return address of the wrapper */
+    void *real;         /* what it calls in the end: the driver's function, or another library's in front of it */
     struct thread *thread;
     const void *const *frame; /* CALL_FRAME() */
     struct context *context;  /* the work's; NULL unknown */
@@ -81,6 +82,7 @@ struct call {
     struct memory *leaving; /* of the calls that free memory: no longer found by address, held until after the call */
     struct module *module;  /* of the calls that unload one, the same */
     uint16_t edges;         /* EDGE records made for it */
+    uint8_t other;          /* `real` is another library's, of this very name: no other function may take its place */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */

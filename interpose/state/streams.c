@@ -131,12 +131,16 @@ unsigned objects_streams_of(const struct context *context, unsigned *next, struc
 }
 
 /* A stream that was made past the shim. Its flags are asked for, except inside a capture, which the question would
- * invalidate; until then it counts as unknown, and is asked about again. */
+ * invalidate; until then it counts as unknown, and is asked about again. NO_STREAM: the driver says that it is none. */
+enum { NO_STREAM = UINT32_MAX };
 static uint32_t ask_kind(CUstream handle)
 {
     unsigned flags = 0;
-    if (capture_any() || !driver.cuStreamGetFlags || ASK(driver.cuStreamGetFlags(handle, &flags)) != CUDA_SUCCESS)
+    if (capture_any() || !driver.cuStreamGetFlags)
         return PTDS_STREAM_UNKNOWN;
+    CUresult answer = ASK(driver.cuStreamGetFlags(handle, &flags));
+    if (answer != CUDA_SUCCESS)
+        return answer == CUDA_ERROR_INVALID_HANDLE ? NO_STREAM : PTDS_STREAM_UNKNOWN;
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }
 
@@ -150,14 +154,15 @@ static int is_alive(const struct stream *stream)
 static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
 {
     if (known && is_alive(known)) {
-        if (known->kind == PTDS_STREAM_UNKNOWN)
-            known->kind = ask_kind(handle);
+        uint32_t kind = known->kind == PTDS_STREAM_UNKNOWN ? ask_kind(handle) : NO_STREAM;
+        if (kind != NO_STREAM)
+            known->kind = kind;
         if (known->context == &objects_no_context)
             known->context = objects_context_now(thread);
         return known;
     }
     uint32_t kind = ask_kind(handle);
-    struct stream *stream = make_stream(handle, objects_context_now(thread), kind);
+    struct stream *stream = kind == NO_STREAM ? NULL : make_stream(handle, objects_context_now(thread), kind);
     if (stream)
         STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0);
     return stream;

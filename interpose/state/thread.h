@@ -48,6 +48,7 @@ struct thread {
     struct thread_context *last_context;
     struct stream *last_stream;
     uint32_t last_stream_uid;
+    uint32_t inside;     /* a call is on its way through another library's function: its row + 1; 0 none */
     uint32_t missed;     /* the guard's: the call at hand can't go the short way, do not ask again */
     uint64_t held;       /* the guard's turn and gate, from before a call until it is over; 0 none */
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */

@@ -186,10 +186,11 @@ enum ptds_bypass {
     PTDS_BYPASS_DRIVER_COPY = 1,
     PTDS_BYPASS_OTHER_HOOK = 2,
     PTDS_BYPASS_EXPORT_TABLE = 3,
-    PTDS_BYPASS_NAMESPACE = 4,      /* the driver of a dlmopen namespace */
-    PTDS_BYPASS_NAMESPACE_USER = 5, /* an object that uses such a driver */
-    PTDS_BYPASS_DEEPBIND = 6,       /* opened with RTLD_DEEPBIND: calls the driver's own functions */
-    PTDS_BYPASS_DEEPBIND_LOOKUP = 7 /* the same: calls libc's dlsym */
+    PTDS_BYPASS_NAMESPACE = 4,       /* the driver of a dlmopen namespace */
+    PTDS_BYPASS_NAMESPACE_USER = 5,  /* an object that uses such a driver */
+    PTDS_BYPASS_DEEPBIND = 6,        /* opened with RTLD_DEEPBIND: calls the driver's own functions */
+    PTDS_BYPASS_DEEPBIND_LOOKUP = 7, /* the same: calls libc's dlsym */
+    PTDS_BYPASS_FUNCTIONS = 8        /* a library that exports functions of the driver's names, in front of it */
 };
 
 enum ptds_class {

@@ -454,7 +454,7 @@ TEST(RunVerb, KeepsAnotherPreload)
     NEEDS_A_PLAIN_SHIM();
     std::string library = Library();
     Ran ran = Ptds("run sh -c 'echo $LD_PRELOAD'", "LD_PRELOAD=libm.so.6");
-    EXPECT_TRUE(Has(ran, library + ":libm.so.6")) << ran.out;
+    EXPECT_TRUE(Has(ran, "libm.so.6:" + library)) << ran.out;
 }
 
 TEST(RunVerb, LanesAndPoliciesAreTheShimsVariables)

@@ -219,18 +219,18 @@ TEST(Summary, AllThatMayBeMissingIsNamed)
 TEST(Text, WhatGoesPastTheShim)
 {
     std::string trace = "untabled cuNew\n";
-    for (unsigned what = 0; what < 8; what++)
+    for (unsigned what = 0; what < 9; what++)
         trace += "bypass " + std::to_string(what) + ":/opt/" + std::to_string(what) + ".so\n";
     Built built(BuildTrace(trace + "bypass /opt/" + std::string(700, 'x') + "\n1@0 launch s=N1 k=a\n"));
     struct report report = *built.get();
     report.trace.defs.bypasses.items[5].functions = 12;
     report.trace.defs.untabled.items[0].handed = 1;
     std::string lines;
-    EXPECT_EQ(10u, report_past(
+    EXPECT_EQ(11u, report_past(
                        &report,
                        [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
                        &lines));
-    EXPECT_EQ(10u, report_past(&report, nullptr, nullptr)) << "only counted";
+    EXPECT_EQ(10u, report_past(&report, nullptr, nullptr)) << "only counted: who is in front is not past it";
     report.trace.defs.untabled.items[0].handed = 2;
     report.trace.defs.untabled.items[0].calls = 17;
     std::string forwarded;
@@ -251,6 +251,7 @@ TEST(Text, WhatGoesPastTheShim)
         "/opt/6.so: opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it\n"
         "/opt/7.so: opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run --audit reaches "
         "it\n"
+        "/opt/8.so: stands in front of the driver, and is called as without the shim\n"
         "/opt/" +
             std::string(495, 'x') + ": a second copy of the driver\n",
         lines);

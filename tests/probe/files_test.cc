@@ -397,7 +397,7 @@ TEST_F(EnvironmentTest, UnderAPolicy)
     for (const char *name : {"PTDS_TRACE", "PTDS_POLICY", "PTDS_REPORT"})
         setenv(name, "mine", 1);
     ASSERT_TRUE(environment_set("/lib/libptds.so", "guarded", "t.ptds", nullptr));
-    EXPECT_EQ("/lib/libptds.so:/other.so", Value("LD_PRELOAD"));
+    EXPECT_EQ("/other.so:/lib/libptds.so", Value("LD_PRELOAD"));
     EXPECT_EQ("guarded", Value("PTDS_POLICY"));
     EXPECT_EQ("off", Value("PTDS_REPORT"));
     EXPECT_EQ("t.ptds", Value("PTDS_TRACE"));

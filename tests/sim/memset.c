@@ -10,7 +10,10 @@ static CUresult set(CUstream stream, CUdeviceptr dst, size_t pitch, unsigned int
 {
     struct stream *s;
     struct work w = {.kind = WORK_FILL, .fill = {memory_bytes(dst), pitch, width, height, value, element, dst}};
+    const size_t most = (size_t)1 << 47; /* of rows, of their length, of all: no GPU has as much */
     if (dst % element || pitch % element || (height > 1 && pitch < width * element))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (width > most || height > most || (height && width > most / height) || (height > 1 && pitch > most / height))
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
     CUresult result = stream_find(stream, &s);
