@@ -44,7 +44,8 @@ static struct pool *take_pool(void)
     if (!pool)
         return memory_keep(sizeof *pool);
     pool->count = pool->opened = pool->legacy = 0;
-    pool->events = 0;
+    pool->events = pool->first_thread = 0;
+    pool->crowd = (struct crowd){0};
     return pool;
 }
 
@@ -76,11 +77,19 @@ static int make_stream(CUstream *stream, unsigned flags, int has_priority, int p
     return result == CUDA_SUCCESS;
 }
 
+static void change(struct pool *pool)
+{
+    __atomic_store_n(&pool->changes, pool->changes + 1, __ATOMIC_RELEASE);
+    claims_end(&guard_state.order); /* nobody goes the short way past it */
+}
+
 /* Locked. 0: another thread has made enough of them. */
 static int add_stream(struct pool *pool, CUstream stream, uint32_t uid, unsigned wanted)
 {
     if (pool->count >= wanted)
         return 0;
+    if (pool->opened) /* threads that share a lane need no longer do so */
+        change(pool);
     pool->at[pool->count++] = (struct pooled){.handle = stream, .uid = uid};
     return 1;
 }
@@ -127,9 +136,27 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
     return pool->count;
 }
 
+unsigned guard_lanes_wanted(const struct thread *thread, struct context *context, unsigned spread)
+{
+    struct pool *pool = pool_of(context);
+    uint32_t first = 0, most = queues_most_lanes();
+    if (!pool ||
+        __atomic_compare_exchange_n(&pool->first_thread, &first, thread->uid, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        first = thread->uid;
+    if (spread == 1 && first == thread->uid && (!pool || pool->count < 2))
+        return 1;
+    return most < POOL_LANES ? most : POOL_LANES;
+}
+
 int guard_has_lanes(const struct context *context)
 {
     return context->pool && context->pool->count;
+}
+
+int guard_has_lane(struct thread *thread, struct context *context)
+{
+    const struct thread_context *here = thread_in(thread, context);
+    return here && here->lane_count;
 }
 
 int pool_legacy_lane(struct context *context)
@@ -143,6 +170,33 @@ int pool_legacy_lane(struct context *context)
             pool->legacy = (uint16_t)(lane + 1);
     }
     return pool->legacy - 1;
+}
+
+/* ---- how many lanes; all locked ---- */
+
+/* The first so many of the pool's streams may be worked on. */
+static inline unsigned usable(const struct pool *pool)
+{
+    unsigned lanes = __atomic_load_n(&pool->crowd.lanes, __ATOMIC_RELAXED);
+    return lanes && lanes < pool->count ? lanes : pool->count;
+}
+
+void pool_crowd(struct context *context, int more)
+{
+    struct pool *pool = context->pool;
+    if (pool && queues_crowd(&pool->crowd, more))
+        change(pool);
+}
+
+void pool_anew(struct context *context)
+{
+    if (context->pool && queues_anew(&context->pool->crowd))
+        change(context->pool);
+}
+
+static int is_usable(const struct pool *pool, const struct pooled *stream)
+{
+    return stream && stream < pool->at + usable(pool);
 }
 
 /* ---- lanes for threads; all locked ---- */
@@ -179,7 +233,7 @@ static int has_lane(const struct thread_context *here, const struct pooled *stre
 static struct pooled *least_used(struct pool *pool, const struct thread_context *here, int may_open)
 {
     struct pooled *best = NULL;
-    for (unsigned i = 0; i < pool->count; i++) {
+    for (unsigned i = 0; i < usable(pool); i++) {
         struct pooled *stream = &pool->at[i];
         if ((may_open || stream->lane) && !has_lane(here, stream) && (!best || is_better(stream, best)))
             best = stream;
@@ -251,13 +305,32 @@ static int open_lane(struct context *context, struct pooled *stream)
     return 1;
 }
 
+/* The thread keeps the lanes that it may work on and has for itself. */
+static void choose_anew(struct thread_context *here, const struct pool *pool)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < here->lane_count; i++) {
+        unsigned lane = here->lanes[i];
+        if (rails_users(lane) == 1 && is_usable(pool, pooled_on(here->context, lane)))
+            here->lanes[kept++] = (uint16_t)lane;
+        else
+            rails_use(lane, -1);
+    }
+    here->lane_count = (uint16_t)kept;
+    here->home_lane = here->conflicts = here->away = 0;
+    here->changes = pool->changes;
+}
+
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
 {
     struct pool *pool = here->context->pool;
-    if (__builtin_expect(here->lane_count >= spread, 1))
+    uint32_t changes = __atomic_load_n(&pool->changes, __ATOMIC_ACQUIRE);
+    if (__builtin_expect((here->lane_count >= spread || here->lane_count >= usable(pool)) && here->changes == changes, 1))
         return here->lane_count;
     lock_take(&guard_state.lock);
-    while (here->lane_count < spread && here->lane_count < pool->count) {
+    if (here->changes != pool->changes)
+        choose_anew(here, pool);
+    while (here->lane_count < spread && here->lane_count < usable(pool)) {
         struct pooled *stream = least_used(pool, here, 1);
         if (stream && !stream->lane && !may_open(pool))
             stream = least_used(pool, here, 0);
@@ -296,7 +369,7 @@ static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
 void pool_gather(struct thread_context *here, const struct order_plan *plan)
 {
     if (here->home_lane && ++here->away >= POOL_AWAY_AT_MOST) {
-        if (pooled_on(here->context, here->home_lane - 1u))
+        if (is_usable(here->context->pool, pooled_on(here->context, here->home_lane - 1u)))
             move_to(here, (uint16_t)(here->home_lane - 1));
         here->home_lane = 0;
     }
@@ -306,7 +379,8 @@ void pool_gather(struct thread_context *here, const struct order_plan *plan)
     }
     uint16_t lane = lowest_waited(plan, here->context->domain - 1), mine = here->lanes[0];
     here->conflicts = (uint16_t)(here->conflicts + (lane != UINT16_MAX ? 2 : 0));
-    if (here->conflicts < MANY_CONFLICTS || lane >= mine) /* with a higher one, that thread comes here */
+    if (here->conflicts < MANY_CONFLICTS || lane >= mine ||
+        !is_usable(here->context->pool, pooled_on(here->context, lane))) /* with a higher one, that thread comes here */
         return;
     move_to(here, lane);
     if (!here->home_lane)

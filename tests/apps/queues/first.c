@@ -18,6 +18,15 @@ static void act_create(void *unused)
     CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 }
 
+static void act_create_high(void *unused)
+{
+    CUstream stream;
+    int lowest, highest;
+    (void)unused;
+    CU(cuCtxGetStreamPriorityRange(&lowest, &highest));
+    CU(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, highest));
+}
+
 static void act_create_blocking(void *unused)
 {
     CUstream stream;
@@ -64,6 +73,7 @@ static void act(char which)
 {
     void (*body)(void *) = which == 'n'   ? act_create
                            : which == 'b' ? act_create_blocking
+                           : which == 'h' ? act_create_high
                            : which == 'e' ? act_event
                            : which == 'm' ? act_alloc
                            : which == 'd' ? act_destroy
@@ -95,10 +105,12 @@ void first_main(int argc, char **argv)
     for (unsigned i = 1; i < made && *used == '1'; i++)
         ask_for(i, mark);
     ahead = made > 1 ? &streams[made - 1] : NULL;
-    add_stream(held);
+    add_stream(held == 'D' ? 't' : held);
     release();
     rearm();
     ask_for(stream_count - 1, hold);
+    if (held == 'D')
+        ask_for(stream_count - 1, mark);
     sleep_ms(20);
     for (const char *acts = option(argc, argv, "acts", "t"); *acts; acts++)
         act(*acts);
@@ -128,10 +140,13 @@ void memory_main(int argc, char **argv)
     unsigned events = (unsigned)atoi(option(argc, argv, "events", "0"));
     CUdevice device;
     size_t available, total;
+    double began = now_ms();
     CU(cuInit(0));
     CU(cuDeviceGet(&device, 0));
+    double initialised = now_ms();
     CU(cuDevicePrimaryCtxRetain(&context, device));
     CU(cuCtxSetCurrent(context));
+    printf(" init=%.0fms retain=%.0fms", initialised - began, now_ms() - initialised);
     CU(cuMemGetInfo(&available, &total));
     printf(" context=%ldK", (long)(total - available) / 1024);
     CU(cuCtxSetCurrent(NULL));

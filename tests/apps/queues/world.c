@@ -276,10 +276,10 @@ void add_stream(char kind)
         added->stream = CU_STREAM_PER_THREAD;
     if (kind == 'n' || kind == 'b')
         CU(cuStreamCreate(&added->stream, kind == 'n' ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
-    if (kind != 'h')
+    if (kind != 'h' && kind != 'l')
         return;
     CU(cuCtxGetStreamPriorityRange(&lowest, &highest));
-    CU(cuStreamCreateWithPriority(&added->stream, CU_STREAM_NON_BLOCKING, highest));
+    CU(cuStreamCreateWithPriority(&added->stream, CU_STREAM_NON_BLOCKING, kind == 'h' ? highest : lowest - 1));
 }
 
 void add_streams(const char *spec)
