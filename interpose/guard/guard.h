@@ -68,7 +68,7 @@ static inline void guard_late(struct call *C)
         guard_learn(C);
 }
 
-/* The program's SetAttribute on the default stream: on the lanes, too. */
+/* The program's SetAttribute on the default stream: on the lanes, too, also on those that are made later. */
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data);
 
 /* A capture is about to take the stream in, or the stream is about to go: what is on it is marked, and nobody records on it

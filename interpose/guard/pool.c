@@ -43,7 +43,7 @@ static struct pool *take_pool(void)
     struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
     if (!pool)
         return memory_keep(sizeof *pool);
-    pool->count = pool->opened = pool->legacy = 0;
+    pool->count = pool->opened = pool->legacy = pool->attributes = 0;
     pool->events = pool->first_thread = 0;
     pool->crowd = (struct crowd){0};
     return pool;
@@ -121,6 +121,8 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         }
         if (flags & CU_STREAM_NON_BLOCKING)
             follow_legacy(context, stream);
+        if (pool->attributes)
+            ASK(REAL(cuStreamCopyAttributes)(stream, pool->at[0].handle));
         uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
         lock_take(&guard_state.lock);
         int added = add_stream(pool, stream, uid, count);
@@ -440,7 +442,9 @@ void pool_after_fork(void)
 
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data)
 {
-    const struct pool *pool = context->pool;
+    struct pool *pool = context->pool;
+    if (pool)
+        pool->attributes = 1;
     for (unsigned i = 0; pool && i < pool->count; i++)
         each(pool->at[i].handle, data);
 }

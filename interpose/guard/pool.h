@@ -19,6 +19,7 @@ struct pooled {
 };
 
 struct pool {
+    uint16_t attributes;    /* 1: the program has set some on the default stream, and so on these */
     uint16_t count, opened; /* streams, and those that have a lane */
     struct pooled at[POOL_LANES];
     uint16_t legacy;       /* the real legacy stream's lane + 1; 0 none yet */
