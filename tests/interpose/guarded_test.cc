@@ -299,7 +299,7 @@ TEST(Guarded, AForkedChildBeginsAnew)
                            "cuEventRecord(L1;e)"},
             {"begin@n", "cuStreamBeginCapture_v2(n)"},
             {"fork", ""},
-            {"memset:D", "lanes cuMemsetD8Async(L2)"},
+            {"memset:D", "lane cuMemsetD8Async(L2)"},
             {"fill:D@0", "cuMemsetD8Async(L2)"},
             {"fill:O@a", "cuStreamGetFlags(a) cuMemsetD8Async(a)"},
             {"fill:O@n", "cuStreamGetFlags(n) cuMemsetD8Async(n)"},
