@@ -45,6 +45,9 @@ int pool_legacy_lane(struct context *context);
 /* The lanes of the thread's default-stream work, up to `spread` of them: the least used. Returns how many there are. */
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
 
+/* Locked: threads choose their lanes anew. */
+void pool_changed(struct pool *pool);
+
 /* Locked: a lane that is not the pool's has come, or one has gone. Work moves to fewer lanes where the device has no queues
  * for so many. */
 void pool_crowd(struct context *context, int more);

@@ -207,7 +207,9 @@ TEST_F(Queues, ASecondThreadMakesThem)
     EXPECT_EQ(1u, guard_lanes_wanted(&one.thread, context, 1));
     EXPECT_EQ(4u, guard_lanes_wanted(&one.thread, context, 2)) << "its work spreads";
     EXPECT_EQ(4u, guard_lanes_wanted(&two.thread, context, 1));
-    EXPECT_EQ(1u, guard_make_lanes(context, 1, 0, 0, 0));
+    for (int i = 0; i < 5; i++)
+        others(context);
+    EXPECT_EQ(2u, guard_lanes_wanted(&two.thread, context, 1)) << "as many as may have work";
     EXPECT_EQ(1u, guard_lanes_wanted(&one.thread, context, 1));
 }
 
