@@ -280,7 +280,7 @@ static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
 void pool_gather(struct thread_context *here, const struct order_plan *plan)
 {
     if (here->home_lane && ++here->away >= POOL_AWAY_AT_MOST) {
-        if (is_usable(here->context->pool, pooled_on(here->context, here->home_lane - 1u)))
+        if (pooled_on(here->context, here->home_lane - 1u))
             move_to(here, (uint16_t)(here->home_lane - 1));
         here->home_lane = 0;
     }

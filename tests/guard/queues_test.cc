@@ -168,12 +168,42 @@ TEST_F(Queues, ThreadsOnTheShortWayMove)
     ASSERT_EQ(1, two->begin(&other));
     two->end();
     for (int i = 0; i < 7; i++)
-        close(others(context));
-    for (int i = 0; i < 7; i++)
-        others(context);
+        others(context, LANE_BLOCKING);
     two->launch(&other);
     one->launch(&memory);
     EXPECT_EQ(one->lane(), two->lane());
+}
+
+/* The real legacy stream takes a queue, too, where work stays on it; so does 0x2. */
+TEST_F(Queues, LegacyAndPerThreadStreamsCount)
+{
+    struct context *context = fresh(4);
+    lock_take(&guard_state.lock);
+    ASSERT_GE(pool_legacy_lane(context), 0);
+    ASSERT_GE(rails_open(LANE_BLOCKING, context, CU_STREAM_PER_THREAD, 7, 1), 0);
+    lock_drop(&guard_state.lock);
+    EXPECT_EQ(2u, context->pool->crowd.others);
+}
+
+/* Who conflicts with work on a lane that is given up does not go there. */
+TEST_F(Queues, NobodyGathersOnALaneThatIsGivenUp)
+{
+    static struct order_plan plan;
+    struct context *context = fresh(4);
+    Caller *low = user(context), *high = user(context);
+    ASSERT_LT(low->lane(), high->lane());
+    std::swap(context->pool->at[0], context->pool->at[3]);
+    for (int i = 0; i < 4; i++)
+        others(context); /* three are left */
+    const unsigned before = high->lane();
+    plan.count = 1;
+    plan.waits[0].lane = uint16_t(low->lane());
+    for (int i = 0; i < 30; i++) {
+        lock_take(&guard_state.lock);
+        pool_gather(&high->here, &plan);
+        lock_drop(&guard_state.lock);
+    }
+    EXPECT_EQ(before, high->lane());
 }
 
 /* Lanes that come later are for those who share one. */
