@@ -143,6 +143,25 @@ TEST_F(Queues, ThreadsMoveTogether)
     EXPECT_EQ(4u, lanes().size());
 }
 
+/* After a wait for all of the context's work. */
+TEST_F(Queues, TheProgramsWaitForAllGivesThemBack)
+{
+    struct context *context = fresh(4);
+    Caller *one = user(context), *two = user(context);
+    std::vector<int> opened;
+    for (int i = 0; i < 7; i++)
+        opened.push_back(others(context));
+    EXPECT_EQ(1u, lanes().size());
+    for (int lane : opened)
+        close(lane);
+    one->fill(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, nullptr);
+    guard_enter(&one->call);
+    one->call.result = CUDA_SUCCESS;
+    guard_learn(&one->call);
+    EXPECT_EQ(2u, lanes().size());
+    EXPECT_NE(one->lane(), two->lane());
+}
+
 /* A thread with a lane for itself stays there. */
 TEST_F(Queues, WhoIsAloneStays)
 {

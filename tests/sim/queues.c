@@ -31,7 +31,7 @@ static unsigned int queue_for(struct stream *s)
 /* Before the stream has it. */
 void queue_behind(struct stream *s, struct op *op)
 {
-    if (!knob_queues())
+    if (!knob_queues() || op->work.kind == WORK_COPY) /* these have queues of their own */
         return;
     unsigned int queue = queue_for(s);
     if (waits(queue)) {
