@@ -211,8 +211,8 @@ struct stream {
     enum stream_kind kind;
     int priority;
     uint64_t id;
-    bool used_pool; /* a per-thread one: with stream-ordered memory */
-    bool dead;      /* destroyed, or its thread has ended: gone once it is idle */
+    bool used_pool;     /* a per-thread one: with stream-ordered memory */
+    bool dead;          /* destroyed, or its thread has ended: gone once it is idle */
     unsigned int queue; /* the hardware queue of its pending work, + 1; 0 none yet */
     struct op *tail;
     struct capture *capture;
@@ -392,7 +392,7 @@ bool knob_small_copies_overtake(void);
 bool knob_thread_end_hangs(void);
 bool knob_claims_abort(void);
 unsigned int knob_queues(void); /* hardware queues; 0: as many as streams */
-size_t knob_spacing(void); /* bytes from where an allocation begins to where the next one does, at least; 0 any */
+size_t knob_spacing(void);      /* bytes from where an allocation begins to where the next one does, at least; 0 any */
 bool knob_tells_unknown(void);
 void hide_symbol(void *address);
 
