@@ -71,7 +71,7 @@ handover_lost() {
 }
 
 # Hardware queues: what is released without a shim is released with one. What hangs without one says nothing.
-HANGS_QUEUES=${HANGS_QUEUES:-own 1 8 32} # of CUDA_DEVICE_MAX_CONNECTIONS; own: not set
+HANGS_QUEUES=${HANGS_QUEUES:-1 8 32} # of CUDA_DEVICE_MAX_CONNECTIONS; own: not set, which is 8
 HANGS_WAITERS=${HANGS_WAITERS:-1 8 31}
 
 hangs_configurations() {
@@ -79,14 +79,14 @@ hangs_configurations() {
     echo guarded PTDS_LANES=8
 }
 
-# hangs_of CONFIGURATION: sets STATUS as attempt does; all lines to $WORK/hangs.CONFIGURATION
+# hangs_of CONFIGURATION [FILE]: sets STATUS; all lines to $WORK/hangs.CONFIGURATION. Of the cases that are right in the file, or of all.
 hangs_of() {
     local configuration=$1 program queues waiters name=hangs.${1// /.} status=0
     program=$(find_program apps/handovers/hangs) || { fail "hangs: not here"; return 1; }
     : >"$WORK/$name"
     for queues in $HANGS_QUEUES; do
         for waiters in $HANGS_WAITERS; do
-            handover_run "$name.$queues.$waiters" "$configuration" "$program" "$queues" "$waiters"
+            handover_run "$name.$queues.$waiters" "$configuration" "$program" "$queues" "$waiters" "${@:2}"
             [[ $STATUS == 0 ]] && said_ok "$name.$queues.$waiters" || status=$STATUS-$queues-$waiters
             grep '^waiters-' "$WORK/$name.$queues.$waiters.out" >>"$WORK/$name" || true
         done
@@ -100,11 +100,12 @@ hangs_new() { comm -23 <(grep ' right$' "$1" | sort) <(grep ' right$' "$2" | sor
 handover_hangs() {
     local configuration name bad count
     hangs_of bare || return 0
-    verdict "$([[ $STATUS == 0 ]] && echo 0 || echo 1)" "hangs, bare: $(grep -c ' right$' "$WORK/hangs.bare" || true) of $(
+    count=$(grep -c ' right$' "$WORK/hangs.bare" || true)
+    verdict "$([[ $STATUS == 0 && $count != 0 ]] && echo 0 || echo 1)" "hangs, bare: $count of $(
         wc -l <"$WORK/hangs.bare") cases end$([[ $STATUS == 0 ]] || echo " (status $STATUS)")"
     while read -r configuration; do
         name=hangs.${configuration// /.}
-        hangs_of "$configuration"
+        hangs_of "$configuration" "$WORK/hangs.bare"
         bad=$(hangs_new "$WORK/hangs.bare" "$WORK/$name")
         count=$(grep -c . <<<"$bad" || true)
         verdict "$([[ $STATUS == 0 && $count == 0 ]] && echo 0 || echo 1)" \
