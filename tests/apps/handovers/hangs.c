@@ -2,11 +2,11 @@
 //
 // hangs [QUEUES [WAITERS [LINES]] | CASE]: default-stream work of many threads stands behind a kernel that waits for a
 // flag, and something else of the program's sets it: a kernel on one of its non-blocking streams, on a stream that it makes
-// only then, on the per-thread stream of a new thread, a graph, a copy. Where the device has a queue for the release
-// without a shim it must have one with it. One line a case, each in a process of its own: `waiters-W streams-S queues-Q
-// RELEASE right|hang`. QUEUES is a value of CUDA_DEVICE_MAX_CONNECTIONS, or `own` for none. LINES is a file: only cases are
-// run that are right there. Run by scripts/gpu and the tests beside it, which compare the lines with those of a run without
-// a shim.
+// only then, on the per-thread stream of a new thread, a graph, a copy. Or the work that waits is one thread's. Where the
+// device has a queue for the release without a shim it must have one with it. One line a case, each in a process of its
+// own: `waiters-W streams-S queues-Q RELEASE right|hang`. QUEUES is a value of CUDA_DEVICE_MAX_CONNECTIONS, or `own` for
+// none. LINES is a file: only cases are run that are right there. Run by scripts/gpu and the tests beside it, which compare
+// the lines with those of a run without a shim.
 
 #include <signal.h>
 #include <spawn.h>
@@ -24,8 +24,8 @@ extern char **environ;
 
 struct world {
     struct app app;
-    CUfunction mark;
-    CUdeviceptr words, one, flag_address;
+    CUfunction mark, copy;
+    CUdeviceptr words, one, flag_address, copies[MOST_WAITERS];
     uint32_t *flag; // mapped
     CUstream streams[MOST_STREAMS];
     CUgraphExec graph;
@@ -94,6 +94,16 @@ static void use_default(void)
     app_sleep_ms(2 * PROCESS_MS);
 }
 
+// One thread's work, which has nothing to do with one another but that all waits.
+static void wait_side_by_side(void)
+{
+    uint32_t count = WORDS;
+    for (unsigned i = 0; i < world.waiters; i++) {
+        void *params[] = {&world.copies[i], &world.words, &count};
+        CU(cuLaunchKernel(world.copy, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    }
+}
+
 static void hold_own(void)
 {
     hold(CU_STREAM_PER_THREAD);
@@ -118,7 +128,7 @@ static void release(void)
         mark_on(world.streams[0]);
     else if (strcmp(how, "middle") == 0)
         mark_on(world.streams[world.stream_count / 2]);
-    else if (strcmp(how, "last") == 0)
+    else if (strcmp(how, "last") == 0 || strcmp(how, "side-by-side") == 0)
         mark_on(last);
     else if (strcmp(how, "per-thread") == 0)
         mark_on(CU_STREAM_PER_THREAD);
@@ -162,6 +172,10 @@ static void make(void)
     CU(cuModuleGetFunction(&world.mark, world.app.module, "mark"));
     CU(cuMemAlloc(&world.words, WORDS * 4));
     CU(cuMemsetD32(world.words, 0, WORDS));
+    for (unsigned i = 0; i < world.waiters; i++)
+        CU(cuMemAlloc(&world.copies[i], WORDS * 4));
+    CU(cuModuleGetFunction(&world.copy, world.app.module, "copy"));
+    wait_side_by_side(); // nothing is waited for yet
     CU(cuMemAlloc(&world.one, 4));
     CU(cuMemsetD32(world.one, 1, 1));
     CU(cuMemHostAlloc(&host, 4096, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
@@ -184,7 +198,10 @@ static int run(void)
     make();
     if (!own)
         hold_default();
-    for (unsigned i = 0; i < world.waiters; i++) {
+    int alone = strcmp(world.release, "side-by-side") == 0;
+    if (alone)
+        wait_side_by_side();
+    for (unsigned i = 0; i < world.waiters && !alone; i++) {
         start(own ? use_default : wait_on_default);
         if (!in_time(&world.waiting, i + 1 + !own))
             return 0;
@@ -253,7 +270,8 @@ static int was_right(const char *name, const char *lines)
 static int all(const char *queues, unsigned only, const char *lines)
 {
     static const unsigned waiters[] = {1, 8, 31}, streams[] = {1, 4, 12, 40};
-    static const char *const releases[] = {"first", "middle", "last", "late", "per-thread", "graph", "copy"};
+    static const char *const releases[] = {"first",      "middle", "last", "late",
+                                           "per-thread", "graph",  "copy", "side-by-side"};
     int right = 1;
     char name[96];
     if (strcmp(queues, "own") != 0)
