@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the guard keeps ready for each context: streams that stand for the default stream, and events. Lanes are made
- * before the threads that want them have work, for a stream may take long to make while kernels run (measured), and no more
- * than the device has queues for (queues.h). Only for the guard's own files.
+ * before the threads that want them have work, for a context's 36th stream is not made while kernels run (measured,
+ * docs/queues.md), and no more than the device has queues for (queues.h). Only for the guard's own files.
  */
 #ifndef PTDS_POOL_H
 #define PTDS_POOL_H

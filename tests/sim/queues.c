@@ -3,7 +3,8 @@
  * Hardware queues (SIM_QUEUES, README.md), as measured on a GPU (docs/queues.md): a stream with work pending keeps the
  * queue that it has; one that is idle takes a queue in which nothing waits. What has not begun lets nothing behind it in
  * its queue begin, whatever stream that is on: so nothing begins any more where as many streams wait as there are queues.
- * Called by streams and graphs. Without the knob nothing but order makes work wait.
+ * Called by streams and graphs. Events block a queue here also without a kernel behind them, which on a GPU they do not.
+ * Without the knob nothing but order makes work wait.
  */
 #include "tests/sim/sim.h"
 
