@@ -102,6 +102,7 @@ static void all_done(struct call *C)
     lock_take(&guard_state.lock);
     for (unsigned i = 0; i < guard_state.order.high; i++)
         order_done(&guard_state.order, i, C->guarded.real[i]);
+    pool_anew(objects_context_now(C->thread));
     lock_drop(&guard_state.lock);
 }
 

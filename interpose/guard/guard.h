@@ -17,6 +17,13 @@ extern uint32_t guard_on;
  * Returns how many there are. */
 unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority);
 
+/* How many to make now: one, until a second thread comes or one thread's work spreads over several, for each costs some
+ * memory of the device. */
+unsigned guard_lanes_wanted(const struct thread *thread, struct context *context, unsigned spread);
+
+/* 0: the thread has had no default-stream work in the context. */
+int guard_has_lane(struct thread *thread, struct context *context);
+
 /* 0: none yet, for example because a capture was open when the context became current. */
 int guard_has_lanes(const struct context *context);
 
@@ -74,7 +81,7 @@ static inline void guard_late(struct call *C)
         guard_learn(C);
 }
 
-/* The program's SetAttribute on the default stream: on the lanes, too. */
+/* The program's SetAttribute on the default stream: on the lanes, too, also on those that are made later. */
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data);
 
 /* A capture is about to take the stream in, or the stream is about to go: what is on it is marked, and nobody records on it

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The streams that the guard keeps ready in each context, and whose lanes they are. Called when a context becomes current,
- * and by the guard. Two threads may make the streams of one context at once: then the later ones go again.
+ * The streams that the guard keeps ready in each context (pool_streams.c makes them), and whose lanes they are. Called by
+ * the guard, mostly under its lock. Must not ask the driver anything.
  */
 #include "interpose/guard/pool.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
-#include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
-#include "interpose/record/devicetimes.h"
-#include "interpose/state/capture.h"
 
 /* Lanes are for the program's streams, too: so many at most for all contexts' default-stream work, one for each in any
  * case. */
@@ -43,8 +39,9 @@ static struct pool *take_pool(void)
     struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
     if (!pool)
         return memory_keep(sizeof *pool);
-    pool->count = pool->opened = pool->legacy = pool->apart = 0;
-    pool->events = 0;
+    pool->count = pool->opened = pool->legacy = pool->attributes = pool->apart = 0;
+    pool->events = pool->first_thread = 0;
+    pool->crowd = (struct crowd){0};
     return pool;
 }
 
@@ -67,70 +64,10 @@ struct pool *pool_of(struct context *context)
     return pool;
 }
 
-/* ---- lanes ---- */
-
-static int make_stream(CUstream *stream, unsigned flags, int has_priority, int priority)
+void pool_changed(struct pool *pool)
 {
-    CUresult result =
-        has_priority ? REAL(cuStreamCreateWithPriority)(stream, flags, priority) : REAL(cuStreamCreate)(stream, flags);
-    return result == CUDA_SUCCESS;
-}
-
-/* Locked. 0: another thread has made enough of them. */
-static int add_stream(struct pool *pool, CUstream stream, uint32_t uid, unsigned wanted)
-{
-    if (pool->count >= wanted)
-        return 0;
-    pool->at[pool->count++] = (struct pooled){.handle = stream, .uid = uid};
-    return 1;
-}
-
-/* A stream that does not wait for the legacy stream by itself comes after what is there already. */
-static void follow_legacy(struct context *context, CUstream stream)
-{
-    CUevent event = rails_event(context);
-    if (event && REAL(cuEventRecord)(event, CU_STREAM_LEGACY) == CUDA_SUCCESS)
-        REAL(cuStreamWaitEvent)(stream, event, 0);
-    if (event)
-        rails_event_back(context, event);
-}
-
-unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority)
-{
-    struct pool *pool = pool_of(context);
-    if (!pool || pool->count >= count || context->lanes_refused || capture_any() || !REAL(cuStreamCreate) ||
-        !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) || !REAL(cuStreamSynchronize))
-        return pool ? pool->count : 0;
-    int saved = errno;
-    if (!pool->count && !pool->events)
-        pool_make_events(context);
-    while (pool->count < count) {
-        CUstream stream = NULL;
-        if (!make_stream(&stream, flags, has_priority, priority)) {
-            context->lanes_refused = pool->count != 0;
-            break;
-        }
-        if (flags & CU_STREAM_NON_BLOCKING)
-            follow_legacy(context, stream);
-        pool->apart |= (flags & CU_STREAM_NON_BLOCKING) != 0;
-        uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
-        lock_take(&guard_state.lock);
-        int added = add_stream(pool, stream, uid, count);
-        lock_drop(&guard_state.lock);
-        if (!added) {
-            REAL(cuStreamDestroy_v2)(stream);
-            break;
-        }
-    }
-    if (pool->count)
-        device_times_ready(context);
-    errno = saved;
-    return pool->count;
-}
-
-int guard_has_lanes(const struct context *context)
-{
-    return context->pool && context->pool->count;
+    __atomic_store_n(&pool->changes, pool->changes + 1, __ATOMIC_RELEASE);
+    claims_end(&guard_state.order); /* nobody goes the short way past it */
 }
 
 int pool_legacy_lane(struct context *context)
@@ -144,6 +81,33 @@ int pool_legacy_lane(struct context *context)
             pool->legacy = (uint16_t)(lane + 1);
     }
     return pool->legacy - 1;
+}
+
+/* ---- how many lanes; all locked ---- */
+
+/* The first so many of the pool's streams may be worked on. */
+static inline unsigned usable(const struct pool *pool)
+{
+    unsigned lanes = __atomic_load_n(&pool->crowd.lanes, __ATOMIC_RELAXED);
+    return lanes && lanes < pool->count ? lanes : pool->count;
+}
+
+void pool_crowd(struct context *context, int more)
+{
+    struct pool *pool = context->pool;
+    if (pool && queues_crowd(&pool->crowd, more))
+        pool_changed(pool);
+}
+
+void pool_anew(struct context *context)
+{
+    if (context->pool && queues_anew(&context->pool->crowd))
+        pool_changed(context->pool);
+}
+
+static int is_usable(const struct pool *pool, const struct pooled *stream)
+{
+    return stream && stream < pool->at + usable(pool);
 }
 
 /* ---- lanes for threads; all locked ---- */
@@ -180,7 +144,7 @@ static int has_lane(const struct thread_context *here, const struct pooled *stre
 static struct pooled *least_used(struct pool *pool, const struct thread_context *here, int may_open)
 {
     struct pooled *best = NULL;
-    for (unsigned i = 0; i < pool->count; i++) {
+    for (unsigned i = 0; i < usable(pool); i++) {
         struct pooled *stream = &pool->at[i];
         if ((may_open || stream->lane) && !has_lane(here, stream) && (!best || is_better(stream, best)))
             best = stream;
@@ -252,13 +216,32 @@ static int open_lane(struct context *context, struct pooled *stream)
     return 1;
 }
 
+/* The thread keeps the lanes that it may work on and has for itself. */
+static void choose_anew(struct thread_context *here, const struct pool *pool)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < here->lane_count; i++) {
+        unsigned lane = here->lanes[i];
+        if (rails_users(lane) == 1 && is_usable(pool, pooled_on(here->context, lane)))
+            here->lanes[kept++] = (uint16_t)lane;
+        else
+            rails_use(lane, -1);
+    }
+    here->lane_count = (uint16_t)kept;
+    here->home_lane = here->conflicts = here->away = 0;
+    here->changes = pool->changes;
+}
+
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
 {
     struct pool *pool = here->context->pool;
-    if (__builtin_expect(here->lane_count >= spread, 1))
+    uint32_t changes = __atomic_load_n(&pool->changes, __ATOMIC_ACQUIRE);
+    if (__builtin_expect((here->lane_count >= spread || here->lane_count >= usable(pool)) && here->changes == changes, 1))
         return here->lane_count;
     lock_take(&guard_state.lock);
-    while (here->lane_count < spread && here->lane_count < pool->count) {
+    if (here->changes != pool->changes)
+        choose_anew(here, pool);
+    while (here->lane_count < spread && here->lane_count < usable(pool)) {
         struct pooled *stream = least_used(pool, here, 1);
         if (stream && !stream->lane && !may_open(pool))
             stream = least_used(pool, here, 0);
@@ -307,7 +290,8 @@ void pool_gather(struct thread_context *here, const struct order_plan *plan)
     }
     uint16_t lane = lowest_waited(plan, here->context->domain - 1), mine = here->lanes[0];
     here->conflicts = (uint16_t)(here->conflicts + (lane != UINT16_MAX ? 2 : 0));
-    if (here->conflicts < MANY_CONFLICTS || lane >= mine) /* with a higher one, that thread comes here */
+    if (here->conflicts < MANY_CONFLICTS || lane >= mine ||
+        !is_usable(here->context->pool, pooled_on(here->context, lane))) /* with a higher one, that thread comes here */
         return;
     move_to(here, lane);
     if (!here->home_lane)
@@ -363,11 +347,4 @@ void pool_after_fork(void)
     domains_taken = 0;
     lanes_taken = 0;
     retired_forget(&gone);
-}
-
-void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data)
-{
-    const struct pool *pool = context->pool;
-    for (unsigned i = 0; pool && i < pool->count; i++)
-        each(pool->at[i].handle, data);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the guard keeps ready for each context: streams that stand for the default stream, and events. Made ahead of need,
- * because the driver makes a new stream wait for the kernels that run (measured). Only for the guard's own files.
+ * What the guard keeps ready for each context: streams that stand for the default stream, and events. Lanes are made
+ * before the threads that want them have work, for a context's 36th stream is not made while kernels run (measured,
+ * docs/queues.md), and no more than the device has queues for (queues.h). Only for the guard's own files.
  */
 #ifndef PTDS_POOL_H
 #define PTDS_POOL_H
 
+#include "interpose/guard/queues.h"
 #include "interpose/guard/rails.h"
 
 enum { POOL_LANES = 32, POOL_EVENTS = 1024 };
@@ -18,10 +20,14 @@ struct pooled {
 };
 
 struct pool {
+    uint16_t attributes;    /* 1: the program has set some on the default stream, and so on these */
     uint16_t count, opened; /* streams, and those that have a lane */
     struct pooled at[POOL_LANES];
-    uint16_t legacy; /* the real legacy stream's lane + 1; 0 none yet */
-    uint8_t apart;   /* the streams are non-blocking: the legacy stream does not know of them */
+    uint8_t apart;         /* the streams are non-blocking: the legacy stream does not know of them */
+    uint16_t legacy;       /* the real legacy stream's lane + 1; 0 none yet */
+    uint32_t first_thread; /* the uid of the first one that came; 0 none yet */
+    uint32_t changes; /* counts what makes threads choose their lanes anew. Changed under the guard's lock, read anywhere */
+    struct crowd crowd;
     struct lock events_lock;
     uint32_t events;
     CUevent event[POOL_EVENTS]; /* nobody's at the moment */
@@ -39,6 +45,16 @@ int pool_legacy_lane(struct context *context);
 
 /* The lanes of the thread's default-stream work, up to `spread` of them: the least used. Returns how many there are. */
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
+
+/* Locked: threads choose their lanes anew. */
+void pool_changed(struct pool *pool);
+
+/* Locked: a lane that is not the pool's has come, or one has gone. Work moves to fewer lanes where the device has no queues
+ * for so many. */
+void pool_crowd(struct context *context, int more);
+
+/* Locked: all work of the context is done, so that lanes may be more again. */
+void pool_anew(struct context *context);
 
 /* Locked: the thread has registered work with these waits. Threads whose work keeps conflicting gather on one lane, where
  * order costs nothing, and look now and then whether it is still so. */

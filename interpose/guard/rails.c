@@ -203,7 +203,15 @@ static void begin_rail(unsigned lane, struct context *context, CUstream handle, 
     rail->context = context;
     rail->stream = NULL;
     rail->uid = uid;
+    rail->beside = 0;
     __atomic_store_n(&rail->users, 0, __ATOMIC_RELAXED);
+}
+
+/* Locked. */
+static void count_beside(unsigned lane, int more)
+{
+    rails[lane].beside = more > 0;
+    pool_crowd(rails[lane].context, more);
 }
 
 /* The lane's marks are nobody's now. */
@@ -239,6 +247,8 @@ static int reclaim(unsigned lane)
         return 0;
     forget_marks(lane);
     rails[lane].stream = NULL;
+    if (rails[lane].beside)
+        count_beside(lane, -1);
     if (stream) {
         stream->lane = 0;
         stream->promised = kept;
@@ -343,8 +353,11 @@ int rails_open(enum lane_kind kind, struct context *context, CUstream handle, ui
     int lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
     if (lane < 0 && (find_free(ORDER_LANES) || force_free()))
         lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
-    if (lane >= 0)
+    if (lane >= 0) {
         begin_rail((unsigned)lane, context, handle, uid);
+        if (kind != LANE_DEFAULT || eager)
+            count_beside((unsigned)lane, 1);
+    }
     cancel_back(cancel);
     errno = saved;
     return lane;

@@ -20,7 +20,8 @@ struct rail {
     uint32_t uid;          /* the stream's */
     uint32_t tickets;      /* given out; whoever has one is the only one to call the driver for the lane in its turn */
     uint32_t serving, waiting;
-    uint32_t users; /* threads that have it for their default-stream work: rails_users */
+    uint32_t beside; /* 1: not the pool's, so it is the program's own share of the device's queues */
+    uint32_t users;  /* threads that have it for their default-stream work: rails_users */
     CUevent mark[ORDER_MARKS];
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
 } __attribute__((aligned(64)));

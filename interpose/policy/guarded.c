@@ -8,18 +8,15 @@
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 
-enum { LANES = 32 };
-
 static void context_current(struct call *C, struct context *context)
 {
-    (void)C;
     if (context->handle && context->kind != PTDS_CONTEXT_GREEN)
-        guard_make_lanes(context, LANES, CU_STREAM_DEFAULT, 0, 0);
+        guard_make_lanes(context, guard_lanes_wanted(C->thread, context, env_get()->lanes), CU_STREAM_DEFAULT, 0, 0);
 }
 
 static void legacy(struct call *C, int implicit)
 {
-    if (!guard_has_lanes(C->context))
+    if (!guard_has_lanes(C->context) || !guard_has_lane(C->thread, C->context))
         context_current(C, C->context);
     guard_default_work(C, implicit, env_get()->lanes);
 }

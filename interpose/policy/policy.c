@@ -11,6 +11,7 @@
 #include "interpose/footprint/memories.h"
 #include "interpose/guard/again.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/queues.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
@@ -37,6 +38,8 @@ void policy_choose(void)
     const struct policy *policy = chosen[env->policy];
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
+    if (guard_on)
+        queues_limit();
     memories_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.context_ended = policy->guards ? guard_context_ended : NULL;

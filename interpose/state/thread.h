@@ -26,6 +26,7 @@ struct thread_context {
     uint16_t home_lane; /* where the thread's work was before it moved to the lane of those that it conflicts with, + 1 */
     uint16_t away;      /* operations since */
     uint16_t conflicts; /* grows with waits for other threads, shrinks without */
+    uint32_t changes;   /* the pool's, when the lanes were chosen */
     struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };

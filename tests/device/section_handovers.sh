@@ -70,6 +70,50 @@ handover_lost() {
     done
 }
 
+# Hardware queues: what is released without a shim is released with one. What hangs without one says nothing.
+HANGS_QUEUES=${HANGS_QUEUES:-1 8 32} # of CUDA_DEVICE_MAX_CONNECTIONS; own: not set, which is 8
+HANGS_WAITERS=${HANGS_WAITERS:-1 8 31}
+
+hangs_configurations() {
+    handover_configurations
+    echo guarded PTDS_LANES=8
+}
+
+# hangs_of CONFIGURATION [FILE]: sets STATUS; all lines to $WORK/hangs.CONFIGURATION. Of the cases that are right in the file, or of all.
+hangs_of() {
+    local configuration=$1 program queues waiters name=hangs.${1// /.} status=0
+    program=$(find_program apps/handovers/hangs) || { fail "hangs: not here"; return 1; }
+    : >"$WORK/$name"
+    for queues in $HANGS_QUEUES; do
+        for waiters in $HANGS_WAITERS; do
+            handover_run "$name.$queues.$waiters" "$configuration" "$program" "$queues" "$waiters" "${@:2}"
+            [[ $STATUS == 0 ]] && said_ok "$name.$queues.$waiters" || status=$STATUS-$queues-$waiters
+            grep '^waiters-' "$WORK/$name.$queues.$waiters.out" >>"$WORK/$name" || true
+        done
+    done
+    STATUS=$status
+}
+
+# Lines of the first that are right and of the second that are not.
+hangs_new() { comm -23 <(grep ' right$' "$1" | sort) <(grep ' right$' "$2" | sort); }
+
+handover_hangs() {
+    local configuration name bad count
+    hangs_of bare || return 0
+    count=$(grep -c ' right$' "$WORK/hangs.bare" || true)
+    verdict "$([[ $STATUS == 0 && $count != 0 ]] && echo 0 || echo 1)" "hangs, bare: $count of $(
+        wc -l <"$WORK/hangs.bare") cases end$([[ $STATUS == 0 ]] || echo " (status $STATUS)")"
+    while read -r configuration; do
+        name=hangs.${configuration// /.}
+        hangs_of "$configuration" "$WORK/hangs.bare"
+        bad=$(hangs_new "$WORK/hangs.bare" "$WORK/$name")
+        count=$(grep -c . <<<"$bad" || true)
+        verdict "$([[ $STATUS == 0 && $count == 0 ]] && echo 0 || echo 1)" \
+            "hangs, $configuration: $count cases hang that did not$(head -3 <<<"$bad" | paste -sd, | sed 's/^./; &/')$(
+                [[ $STATUS == 0 ]] || echo " (status $STATUS)")"
+    done < <(hangs_configurations)
+}
+
 # Legacy order as the guard's tests have it written down is this driver's, without the shim.
 handover_relation() {
     local program
@@ -87,6 +131,7 @@ section_handovers() {
     while read -r configuration; do
         handover_programs "$configuration"
     done < <(handover_configurations)
+    handover_hangs
     handover_lost
     handover_relation
 }

@@ -132,6 +132,27 @@ TEST_F(PoolStreams, AreMadeOnce)
     EXPECT_EQ(events, context_->pool->events) << "which are made with the first";
 }
 
+/* What was set on the default stream before is set on those that come later. */
+TEST_F(PoolStreams, WithAttributes)
+{
+    driver_real[API_cuStreamCopyAttributes][0] = reinterpret_cast<void *>(+[](CUstream to, CUstream from) {
+        g_said.push_back("as " + named(from) + ": " + named(to));
+        errno = EIO;
+        return CUDA_SUCCESS;
+    });
+    ASSERT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(4u, g_said.size());
+    guard_each_lane(
+        context_, [](CUstream, void *) {}, nullptr);
+    g_said.clear();
+    errno = ENOTTY;
+    EXPECT_EQ(3u, guard_make_lanes(context_, 3, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(ENOTTY, errno);
+    EXPECT_EQ((Said{"create 0", "as " + named(context_->pool->at[0].handle) + ": " + named(context_->pool->at[2].handle),
+                    "stream 5 2 priority 0"}),
+              g_said);
+}
+
 TEST_F(PoolStreams, WithAPriority)
 {
     EXPECT_EQ(1u, guard_make_lanes(context_, 1, CU_STREAM_DEFAULT, 1, -3));

@@ -206,6 +206,7 @@ protected:
     {
         threads_.emplace_back(new Caller(context));
         threads_.back()->here.per_thread_uid = objects_uid(OBJECT_STREAM);
+        threads_.back()->thread.uid = uint32_t(threads_.size());
         return threads_.back().get();
     }
     struct stream *stream(const char *name, unsigned flags = CU_STREAM_DEFAULT)

@@ -2,8 +2,8 @@
  *
  * For child programs: the fake driver's log as text, with names for handles. "0", "legacy", "ptds"; the program's own
  * streams and events by the names it gave them; L1, L2, ... (lanes) and E1, E2, ... for those it did not make. What the
- * guard makes ahead of need in each context is one word: "lanes" for 32 events and 32 streams, "lane" for 32 events and
- * one stream, "events" for 32 before a stream with a priority.
+ * guard makes ahead of need in each context is one word: "lane" for 32 events and one stream, "events" for 32 before a
+ * stream with a priority.
  */
 #ifndef PTDS_TESTS_CHILD_LOG_H
 #define PTDS_TESTS_CHILD_LOG_H
@@ -77,10 +77,7 @@ public:
         std::string text;
         for (size_t i = 0; i < count;) {
             size_t made = made_ahead(entries + i, count - i);
-            text += (i ? " " : "") + (!made              ? of(entries[i])
-                                      : made > AHEAD + 1 ? "lanes"
-                                      : made > AHEAD     ? "lane"
-                                                         : "events");
+            text += (i ? " " : "") + (!made ? of(entries[i]) : made > AHEAD ? "lane" : "events");
             i += made ? made : 1;
         }
         return text;
@@ -105,7 +102,7 @@ private:
         if (!streams)
             return events == AHEAD && run_of("cuStreamCreateWithPriority", entries + events, count - events) == 1 ? AHEAD
                                                                                                                   : 0;
-        return events == AHEAD && (streams == 1 || streams == AHEAD) ? events + streams : 0;
+        return events == AHEAD && streams == 1 ? events + streams : 0;
     }
 
     std::map<CUstream, std::string> streams_;

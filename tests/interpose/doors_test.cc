@@ -108,13 +108,9 @@ bool is_about_the_stream(const api_row &row)
 /* What is set on the default stream reaches the streams that stand for it. */
 std::string set_on_lanes(const Config &setup, const std::string &symbol, const std::string &stream)
 {
-    std::string calls;
     if (symbol != "cuStreamSetAttribute" && symbol != "cuStreamCopyAttributes")
-        return calls;
-    for (int lane = 1; setup.guards() && lane <= (setup.policy == "stream" ? 1 : 32); lane++)
-        calls +=
-            " " + symbol + "(L" + std::to_string(lane) + (symbol == "cuStreamCopyAttributes" ? "," + stream : "") + ")";
-    return calls;
+        return "";
+    return setup.guards() ? " " + symbol + "(L1" + (symbol == "cuStreamCopyAttributes" ? "," + stream : "") + ")" : "";
 }
 
 std::string expected_call(const Config &setup, const api_row &row, bool twin, std::string stream)

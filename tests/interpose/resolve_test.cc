@@ -204,12 +204,12 @@ TEST(Early, ConstructorsOfTheProgramsLibraries)
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "per-thread"}}),
                  before + "cuLaunchKernel_ptsz(0) cuLaunchKernel_ptsz(0)");
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "guarded"}}),
-                 before + "lanes cuLaunchKernel(L1) cuLaunchKernel(L1)");
+                 before + "lane cuLaunchKernel(L1) cuLaunchKernel(L1)");
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "stream"}}),
                  before + "lane cuLaunchKernel(L1) cuLaunchKernel(L1)");
     Folder folder;
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "guarded"}, {"PTDS_TRACE", folder / "trace"}}),
-                 before + "lanes cuLaunchKernel(L1) cuLaunchKernel(L1)");
+                 before + "lane cuLaunchKernel(L1) cuLaunchKernel(L1)");
     EXPECT_EQ(walk(folder / "trace").calls("cuLaunchKernel"), 2u);
 }
 

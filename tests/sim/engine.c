@@ -59,6 +59,7 @@ void engine_after_fork(void)
     runnable = (struct queue){NULL, &runnable.first, 0};
     resolving = (struct queue){NULL, &resolving.first, 0};
     idle_threads = unfinished = settling = 0;
+    queues_after_fork();
 }
 
 static void queue_add(struct queue *q, struct op *op)
@@ -202,10 +203,22 @@ static void start_thread(void)
     pthread_attr_destroy(&attributes);
 }
 
+/* What stands behind it in its hardware queue may begin. */
+static void begin(struct op *op)
+{
+    struct op *follower = op->follower;
+    op->begun = true;
+    op->follower = NULL;
+    if (follower && --follower->pending == 0)
+        queue_add(&resolving, follower);
+    op_release(follower);
+}
+
 /* Locked. Markers are done on the spot; the rest goes to a thread. A loop, since chains of markers can be long. */
 static void resolve(void)
 {
     for (struct op *op = queue_take(&resolving); op; op = queue_take(&resolving)) {
+        begin(op);
         if (op->work.kind == WORK_NONE) {
             finish(op);
             continue;

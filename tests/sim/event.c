@@ -119,6 +119,7 @@ CUresult impl_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int F
         struct op *op = op_new(&nothing);
         stream_order_after(s, op);
         op_after(op, e->op);
+        queue_behind(s, op);
         stream_append(s, op);
         op_submit(op);
     }

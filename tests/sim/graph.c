@@ -195,6 +195,7 @@ CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
     op_after(before, exec->last);
     op_after(after, before);
     expand(&launch, exec->graph, before, after);
+    queue_behind(s, before);
     stream_append(s, after);
     op_release(exec->last);
     exec->last = op_hold(after);

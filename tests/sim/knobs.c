@@ -21,6 +21,7 @@ static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
     size_t spacing;
+    unsigned int queues;
     bool load_holds, overtake, thread_end_hangs, pageable, loses_errno, claims_abort, tells_unknown;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
@@ -53,6 +54,11 @@ bool knob_small_copies_overtake(void)
 bool knob_thread_end_hangs(void)
 {
     return knob.thread_end_hangs;
+}
+
+unsigned int knob_queues(void)
+{
+    return knob.queues;
 }
 
 size_t knob_spacing(void)
@@ -140,6 +146,15 @@ static bool is_word(const char *variable, const char *word)
     return true;
 }
 
+/* As a driver has it: the program's choice goes before its own. */
+static unsigned int queues(void)
+{
+    long own = number("SIM_QUEUES", 0), chosen = number("CUDA_DEVICE_MAX_CONNECTIONS", 0);
+    if (own < 0 || own > 32)
+        fprintf(stderr, "sim: SIM_QUEUES is 1 to 32\n"), abort();
+    return (unsigned int)(own && chosen >= 1 && chosen <= 32 ? chosen : own);
+}
+
 static void load(void)
 {
     static const char *const early[] = {
@@ -153,6 +168,7 @@ static void load(void)
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     knob.spacing = (size_t)number("SIM_SPACING", 0);
+    knob.queues = queues();
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
     knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
     knob.claims_abort = !is_word("SIM_CLAIMS", "tell");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -249,6 +250,55 @@ TEST(Knobs, AThreadThatEndsWithStreamOrderedMemoryPending)
         ASSERT_EQ(child, waitpid(child, &status, 0));
         EXPECT_EQ(c.hangs ? 77 : 0, WEXITSTATUS(status)) << c.knob << c.stream << c.wait;
     }
+}
+
+// Work waits on so many streams for a host function; whether another stream's runs meanwhile.
+bool RunsBeside(Library library, int waiting)
+{
+    static uint32_t open;
+    CUstream streams[9];
+    CUdeviceptr word;
+    Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2")(&word, 64);
+    __atomic_store_n(&open, 0, __ATOMIC_RELEASE);
+    const auto set = Symbol<CUresult(CUdeviceptr, unsigned, size_t, CUstream)>(library, "cuMemsetD32Async");
+    const auto gate = [](void *) {
+        while (!__atomic_load_n(&open, __ATOMIC_ACQUIRE))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    for (int i = 0; i <= waiting; i++) {
+        Symbol<CUresult(CUstream *, unsigned)>(library, "cuStreamCreate")(&streams[i], CU_STREAM_NON_BLOCKING);
+        if (i < waiting)
+            Symbol<CUresult(CUstream, CUhostFn, void *)>(library, "cuLaunchHostFunc")(streams[i], gate, nullptr);
+        set(word + 4 * i, 1, 1, streams[i]);
+    }
+    CUresult result = CUDA_ERROR_NOT_READY;
+    for (int ms = 0; ms < 200 && result == CUDA_ERROR_NOT_READY; ms++) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        result = Symbol<CUresult(CUstream)>(library, "cuStreamQuery")(streams[waiting]);
+    }
+    __atomic_store_n(&open, 1, __ATOMIC_RELEASE);
+    Symbol<CUresult()>(library, "cuCtxSynchronize")();
+    return result == CUDA_SUCCESS;
+}
+
+TEST(Knobs, HardwareQueues)
+{
+    const auto expect = [](std::map<std::string, std::string> environment, int queues) {
+        InChild(environment, [queues](Library library) -> std::string {
+            std::string wrong = Start(library);
+            if (!wrong.empty())
+                return wrong;
+            for (int round = 0; round < 2; round++) { /* none stays taken */
+                REQUIRE(RunsBeside(library, queues - 1));
+                REQUIRE(RunsBeside(library, queues) == (queues == 8 && !getenv("SIM_QUEUES")));
+            }
+            return "";
+        });
+    };
+    expect({{"SIM_QUEUES", "4"}}, 4);
+    expect({{"SIM_QUEUES", "1"}}, 1);
+    expect({{"SIM_QUEUES", "8"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "2"}}, 2);
+    expect({{"CUDA_DEVICE_MAX_CONNECTIONS", "2"}}, 8);
 }
 
 TEST(Knobs, NothingWorksBeforeInitAndNoDeviceIsAnError)

@@ -110,7 +110,8 @@ CUgraphNodeType work_node_type(const struct work *w);
 struct op {
     struct work work;
     unsigned int references, pending, waiters;
-    bool done;
+    bool done, begun;
+    struct op *follower; /* begins after this one has begun: the next in the hardware queue; held */
     uint64_t finished_ns, visited;
     struct stream *stream; /* whose tail it is, or NULL */
     struct op **dependents;
@@ -210,8 +211,9 @@ struct stream {
     enum stream_kind kind;
     int priority;
     uint64_t id;
-    bool used_pool; /* a per-thread one: with stream-ordered memory */
-    bool dead;      /* destroyed, or its thread has ended: gone once it is idle */
+    bool used_pool;     /* a per-thread one: with stream-ordered memory */
+    bool dead;          /* destroyed, or its thread has ended: gone once it is idle */
+    unsigned int queue; /* the hardware queue of its pending work, + 1; 0 none yet */
     struct op *tail;
     struct capture *capture;
     struct node_set capture_deps;
@@ -233,6 +235,11 @@ bool stream_busy(struct stream *s);
 void stream_synchronize(struct stream *s);
 void streams_free(struct context *ctx);
 CUstream stream_handle(struct stream *s);
+
+/* ---- hardware queues (queues.c) ---- */
+
+void queue_behind(struct stream *s, struct op *op); /* locked; before op_submit */
+void queues_after_fork(void);
 
 /* ---- events (event.c) ---- */
 
@@ -386,7 +393,8 @@ bool knob_load_holds(void);
 bool knob_small_copies_overtake(void);
 bool knob_thread_end_hangs(void);
 bool knob_claims_abort(void);
-size_t knob_spacing(void); /* bytes from where an allocation begins to where the next one does, at least; 0 any */
+unsigned int knob_queues(void); /* hardware queues; 0: as many as streams */
+size_t knob_spacing(void);      /* bytes from where an allocation begins to where the next one does, at least; 0 any */
 bool knob_tells_unknown(void);
 void hide_symbol(void *address);
 

@@ -179,6 +179,7 @@ CUresult stream_push(struct stream *s, struct work *w, struct op **held)
     }
     struct op *op = op_new(w);
     stream_order_after(s, op);
+    queue_behind(s, op);
     stream_append(s, op);
     if (held)
         *held = op_hold(op);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# simulated_test.sh bare|policies: the programs of this folder on the simulated driver, by the same steps as `scripts/gpu handovers`.
+# simulated_test.sh bare|policies|queues: the programs of this folder on the simulated driver, by the same steps as `scripts/gpu handovers`.
 # Run by Bazel.
 set -euo pipefail
 source tests/device/where.sh
@@ -60,6 +60,14 @@ defects_show() {
     # shellcheck disable=SC2086
     run_as 3 defects.hang per-thread $DEFECTS "$program" pool-memory-left-by-thread
     verdict "$([[ $STATUS == 124 ]] && echo 0 || echo 1)" "pool-memory-left-by-thread, per-thread: $(outcome defects.hang)"
+}
+
+test_queues() {
+    SHIM=$(find_shim)
+    export SIM_QUEUES=8
+    HANGS_QUEUES="own 32"
+    HANGS_WAITERS="8 31"
+    handover_hangs
 }
 
 begin_results

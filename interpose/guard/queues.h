@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How many lanes may have work at once, so that a queue of the device is left to each stream of the program. Only for the
+ * guard's own files and the policies that make lanes.
+ */
+#ifndef PTDS_QUEUES_H
+#define PTDS_QUEUES_H
+
+/* What is counted of a context, under the guard's lock. */
+struct crowd {
+    unsigned others; /* streams of the program that work or worked, 0x2 and the real legacy stream among them */
+    unsigned lanes;  /* how many of the pool's may be worked on: its first ones. Read anywhere; 0 no limit */
+};
+
+/* Before the first context: from then on lanes are limited. Without it, as in tests of the guard alone, they are not. */
+void queues_limit(void);
+
+/* As many lanes as a context without other streams may have; UINT_MAX: no limit. */
+unsigned queues_most_lanes(void);
+
+/* One more stream works, or one less does. 1: there are fewer lanes now. */
+int queues_crowd(struct crowd *crowd, int more);
+
+/* All is done, so more may be given. 1: there are more. */
+int queues_anew(struct crowd *crowd);
+
+#endif
