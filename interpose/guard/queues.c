@@ -11,21 +11,30 @@
  */
 #include "interpose/guard/queues.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
 enum { QUEUES_OF_DRIVER = 8, QUEUES_AT_MOST = 32 };
+#define VARIABLE "CUDA_DEVICE_MAX_CONNECTIONS"
 
 static unsigned queues; /* 0: no limit */
 
 /* The driver reads the variable so, too: what is no number counts as not set. */
 static unsigned chosen(void)
 {
-    const char *value = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    const char *value = getenv(VARIABLE);
     long number = value ? strtol(value, NULL, 10) : 0;
     if (number < 1)
         return QUEUES_OF_DRIVER;
     return number > QUEUES_AT_MOST ? QUEUES_AT_MOST : (unsigned)number;
+}
+
+void queues_ask_for_more(void)
+{
+    int saved = errno;
+    setenv(VARIABLE, "16", 0);
+    errno = saved;
 }
 
 void queues_limit(void)

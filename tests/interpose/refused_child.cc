@@ -46,8 +46,9 @@ struct {
     CUdeviceptr memory;
 } there;
 
-template <class... Arguments> void nothing_much(Arguments...)
+template <class Result, class... Arguments> Result nothing_much(Arguments...)
 {
+    return Result();
 }
 
 /* ---- values of a type: the first is plausible, the second null, the third -1 ---- */
@@ -123,11 +124,11 @@ template <class T> struct Handle {
 };
 
 template <class T> struct Code;
-template <class... Arguments> struct Code<void (*)(Arguments...)> {
+template <class Result, class... Arguments> struct Code<Result (*)(Arguments...)> {
     static constexpr int count = 2;
-    static auto value(int which) -> void (*)(Arguments...)
+    static auto value(int which) -> Result (*)(Arguments...)
     {
-        return which == 0 ? &nothing_much<Arguments...> : nullptr;
+        return which == 0 ? &nothing_much<Result, Arguments...> : nullptr;
     }
 };
 
