@@ -26,16 +26,11 @@ static void graph_event(CUevent event, int waits)
         guard_event_in_graph(event, waits);
 }
 
-static int is_initialised(void)
+void policy_at_init(void)
 {
-    CUcontext current;
-    return driver.cuCtxGetCurrent && driver.cuCtxGetCurrent(&current) != CUDA_ERROR_NOT_INITIALIZED;
-}
-
-static void limit_lanes(void)
-{
-    if (!is_initialised())
-        queues_ask_for_more();
+    if (!guard_on)
+        return;
+    queues_ask_for_more();
     queues_limit();
 }
 
@@ -52,7 +47,7 @@ void policy_choose(void)
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
     if (guard_on)
-        limit_lanes();
+        queues_limit();
     memories_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.context_ended = policy->guards ? guard_context_ended : NULL;

@@ -43,6 +43,9 @@ extern struct routing routing;
 /* Reads the configuration; before the first wrapper goes on. Any thread, repeatable. */
 void policy_choose(void);
 
+/* Before the program initialises the driver. */
+void policy_at_init(void);
+
 /* The configured one. Constant. */
 static inline const struct policy *policy_current(void)
 {

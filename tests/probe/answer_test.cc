@@ -566,7 +566,7 @@ TEST(Environment, NoShimIsPreloadedTwice)
     };
     EXPECT_EQ("", preload(nullptr, nullptr));
     EXPECT_EQ("/a/libptds.so", preload("/a/libptds.so", nullptr));
-    EXPECT_EQ("/a/libptds.so:/b/other.so", preload("/a/libptds.so", "/b/libptds.so:/b/other.so"));
+    EXPECT_EQ("/b/other.so:/a/libptds.so", preload("/a/libptds.so", "/b/libptds.so:/b/other.so"));
     EXPECT_EQ("/b/other.so:x.so", preload(nullptr, "libptds.so /b/other.so  x.so:/c/libptds.so"));
     EXPECT_EQ("notlibptds.so", preload(nullptr, "notlibptds.so"));
     EXPECT_FALSE(environment_preload("/a/libptds.so", nullptr, out, 5));

@@ -21,7 +21,6 @@ static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
     size_t spacing;
-    unsigned int queues;
     bool load_holds, overtake, thread_end_hangs, pageable, loses_errno, claims_abort, tells_unknown;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
@@ -54,11 +53,6 @@ bool knob_small_copies_overtake(void)
 bool knob_thread_end_hangs(void)
 {
     return knob.thread_end_hangs;
-}
-
-unsigned int knob_queues(void)
-{
-    return knob.queues;
 }
 
 size_t knob_spacing(void)
@@ -155,6 +149,16 @@ static unsigned int queues(void)
     return (unsigned int)(own && chosen >= 1 && chosen <= 32 ? chosen : own);
 }
 
+/* As drivers do: not before the first work, so that whoever chooses may do so before cuInit. */
+unsigned int knob_queues(void)
+{
+    static unsigned int read; /* + 1 */
+    unsigned int now = __atomic_load_n(&read, __ATOMIC_RELAXED);
+    if (!now)
+        __atomic_store_n(&read, now = queues() + 1, __ATOMIC_RELAXED);
+    return now - 1;
+}
+
 static void load(void)
 {
     static const char *const early[] = {
@@ -168,7 +172,7 @@ static void load(void)
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     knob.spacing = (size_t)number("SIM_SPACING", 0);
-    knob.queues = queues();
+    queues(); /* whether it can be */
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
     knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
     knob.claims_abort = !is_word("SIM_CLAIMS", "tell");
