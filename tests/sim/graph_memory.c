@@ -50,7 +50,7 @@ CUresult impl_cuDeviceGraphMemTrim(CUdevice device)
 
 CUresult impl_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    cuuint64_t used = 0, reserved = 0;
+    cuuint64_t bytes = 0;
     if (device < 0 || device >= device_count())
         return CUDA_ERROR_INVALID_DEVICE;
     if (!value)
@@ -60,12 +60,12 @@ CUresult impl_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute
         const struct allocation *a = memory_at(i);
         if (!a->of_graph || a->device != device)
             continue;
-        used += a->uses ? memory_rounded(a->size) : 0;
-        reserved += a->trimmed ? 0 : memory_rounded(a->size);
+        bytes += a->trimmed ? 0 : memory_rounded(a->size);
     }
     sim_unlock();
     if (attr != CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
         return CUDA_ERROR_NOT_SUPPORTED;
-    *(cuuint64_t *)value = attr == CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT ? used : reserved;
+    *(cuuint64_t *)value =
+        bytes; /* used as long as it is reserved, measured (580.159.04): also when the graph's work is done */
     return CUDA_SUCCESS;
 }

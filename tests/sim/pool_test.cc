@@ -273,7 +273,7 @@ TEST_F(Pools, ATrimTakesWhatNoGraphUses)
         EXPECT_EQ(before - 4096, Available());
         Open(gate);
         EXPECT_EQ(CUDA_SUCCESS, cuStreamSynchronize(apart_));
-        EXPECT_EQ(0u, OfGraphs(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+        EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
         EXPECT_EQ(4096u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
         EXPECT_EQ(CUDA_SUCCESS, cuDeviceGraphMemTrim(0));
         EXPECT_EQ(0u, OfGraphs(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
