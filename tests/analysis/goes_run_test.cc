@@ -63,7 +63,10 @@ Findings RunUnder(const Folder &folder, const std::string &policy, const std::ve
     command.argv[0] = data_file("tests/apps/" + program[0]);
     command.preload = {shim()};
     command.libraries = {Simulator()};
-    command.env = {{"PTDS_TRACE", folder / (policy + ".ptds")}, {"PTDS_POLICY", policy}, {"PTDS_REPORT", "off"}};
+    command.env = {{"PTDS_TRACE", folder / (policy + ".ptds")},
+                   {"PTDS_POLICY", policy},
+                   {"PTDS_REPORT", "off"},
+                   {"CUDA_DEVICE_MAX_CONNECTIONS", "8"}}; /* where nobody chooses, some policies do */
     run(command);
     return Reported(folder / (policy + ".ptds"));
 }
