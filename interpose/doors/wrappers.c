@@ -180,8 +180,7 @@
     leave_call(C); \
     return C->result;
 
-#define REAL_CALL(function, args) \
-    C->result = ((__typeof__(&function))C->real)args
+#define REAL_CALL(function, args) C->result = ((__typeof__(&function))C->real)args
 
 #define STREAM_BODY(symbol, twin_index, function, route, told, args, before, after) \
     SETTLE_##told KEPT_##told(route) before; \

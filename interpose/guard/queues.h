@@ -13,7 +13,8 @@ struct crowd {
 };
 
 /* Before the driver is initialised, which reads it then: more queues, if the program's environment does not say how many.
- * With the driver's 8 there would be 4 lanes. Each queue takes 13 ms when a context is made, and 0.25 MB (docs/queues.md). */
+ * With the driver's 8 there would be 4 lanes. Each queue takes 13 ms when a context is made, and 0.25 MB (docs/queues.md).
+ */
 void queues_ask_for_more(void);
 
 /* Before the first context: from then on lanes are limited. Without it, as in tests of the guard alone, they are not. */

@@ -36,6 +36,7 @@ inline void expect_steps(const Outcome &run, const std::vector<Does> &steps)
 inline void expect_policy(const std::string &policy, const std::vector<Does> &steps, Settings settings = {})
 {
     settings["PTDS_POLICY"] = policy;
+    settings["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"; /* four lanes */
     for (bool recorded : {false, true}) {
         SCOPED_TRACE(recorded ? "recorded" : "not recorded");
         Folder folder;
