@@ -82,6 +82,8 @@ static json_t *bases_value(const struct code_facts *facts)
         json_object_set_new(one, "terms", terms_value(facts, &facts->base[i]));
         json_object_set_new(one, "use", use_value(facts->base[i].use));
         json_object_set_new(one, "atomic", json_boolean(facts->base[i].use & CODE_ATOMIC));
+        if (facts->base[i].use & CODE_EITHER)
+            json_object_set_new(one, "some", json_true());
         json_array_append_new(list, one);
     }
     return list;

@@ -96,6 +96,18 @@ std::string json(const code_facts &facts, const char *key)
 
 const int both = CODE_READ | CODE_WRITE;
 
+TEST(Line, SumsOfSomeOfManyWords)
+{
+    Facts facts;
+    facts.parameters_of({8, 8, 8}).with_base({pointer(0), pointer(8), {CODE_LOADED, 0, 0}}, CODE_READ | CODE_EITHER);
+    EXPECT_EQ(line("k", facts), "direct   k  sm_90  reads a sum of some of (param 0, param 1, a loaded pointer)\n");
+    EXPECT_EQ(R"([{"terms":[{"parameters":0},{"parameters":8},{"loaded":true}],"use":"read","atomic":false,"some":true}])",
+              json(facts, "bases"));
+    facts.base[0].use = CODE_READ;
+    EXPECT_EQ(line("k", facts), "direct   k  sm_90  reads param 0 + param 1 + a loaded pointer\n");
+    EXPECT_EQ(std::string::npos, json(facts, "bases").find("some"));
+}
+
 TEST(Line, ParametersReadAndWritten)
 {
     Facts facts;
