@@ -102,6 +102,38 @@ TEST_F(Touched, AddressesInTheCodeBesideNumbers)
     EXPECT_EQ(launch(function, CUdeviceptr{64}), "!BASE");
 }
 
+/* One of many sums, nobody knows which: then no word may be an address of what is not known. */
+TEST_F(Touched, SumsOfSomeOfMany)
+{
+    CUdeviceptr a = device("a", 1 << 20), b = device("b", 1 << 20), gone, none = 0;
+    CU(cuMemAlloc(&gone, 1 << 20));
+    CU(cuMemFree(gone));
+    std::string sums = "setp.eq.u32 %p1, %r1, 0;\nld.param.u64 %rd1, [p0];\n";
+    for (int i = 1; i < 5; i++)
+        sums += "ld.param.u64 %rd2, [p" + std::to_string(i) +
+                "];\nadd.s64 %rd3, %rd1, %rd2;\nselp.b64 %rd1, %rd1, %rd3, %p1;\n";
+    CUfunction function = kernel(module_of("k", "qqqqq", "", sums + "st.global.u32 [%rd1], %r1;\n"), "k");
+    EXPECT_EQ(launch(function, a, none, none, none, CUdeviceptr{64}), "w a");
+    EXPECT_EQ(launch(function, none, none, b, CUdeviceptr{64}, a), "w b w a");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{64}, b - a, none, none), "w a w b") << "a distance from one to the other";
+    EXPECT_EQ(launch(function, a, none, none, gone + (1 << 19), none), "!BASE");
+    EXPECT_EQ(launch(function, none, none, none, none, CUdeviceptr{64}), "");
+}
+
+/* Addresses that are set aside for devices are the program's own, but nobody can read there. */
+TEST_F(Touched, AddressesThatNobodyReads)
+{
+    CUdeviceptr a = device("a");
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void *aside = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(MAP_FAILED, aside);
+    EXPECT_EQ(launch(function, a, reinterpret_cast<CUdeviceptr>(aside), 0u), "!BASE");
+    ASSERT_EQ(0, mprotect(aside, size, PROT_READ));
+    EXPECT_EQ(launch(function, a, reinterpret_cast<CUdeviceptr>(aside), 0u), "w a");
+    munmap(aside, size);
+}
+
 /* What is added to a pointer may be one that was shifted. */
 TEST_F(Touched, PointersThatWereShiftedBesideNumbers)
 {
@@ -324,6 +356,12 @@ TEST_F(Touched, MemoryBelowOneTebibyte)
     launch(copy, a, a, 0u);
     EXPECT_EQ(launch(copy, a, CUdeviceptr{at}, 0u), "w a r low");
     EXPECT_EQ(launch(copy, a, CUdeviceptr{at + 8191}, 0u), "w a r low");
+    const std::string sums = "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nld.param.u64 %rd3, [p2];\n"
+                             "add.u64 %rd3, %rd3, %rd1;\nadd.u64 %rd3, %rd3, %rd2;\nst.global.u32 [%rd3], %r1;\n";
+    CUfunction sum = kernel(module_of("k", "qqq", "", sums), "k");
+    const CUdeviceptr number = 0xf0000000, none = 0;
+    EXPECT_EQ(launch(sum, number, number, none), "");
+    EXPECT_EQ(launch(sum, number, number, number), "!BASE") << "with 4 GiB more they reach it";
     struct {
         CUdeviceptr words[500];
     } parameter = {};
