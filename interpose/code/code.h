@@ -39,7 +39,8 @@ struct code_term {
 };
 
 /* A beginning of addresses. With more than one term it is their sum, and any one of them may be the pointer: whoever knows
- * the values at a launch takes those terms that point into memory; where none does, the launch may touch anything. */
+ * the values at a launch takes those terms that point into memory. Where none does, it is the one that was loaded, or none
+ * where all are too small; otherwise the launch may touch anything. */
 enum { CODE_TERMS = 12, CODE_MIXED = 8, CODE_MIXED_ANY = 255 };
 struct code_base {
     uint8_t use;     /* enum code_use: of the memory that it points to */
