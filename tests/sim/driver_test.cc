@@ -152,6 +152,7 @@ TEST_F(Driver, CaptureToGraphAndLaunch)
     ASSERT_EQ(CUDA_SUCCESS, cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
     ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&p, sizeof words));
     EXPECT_EQ(CUDA_SUCCESS, Launch(Kernel("fill"), s, {&p, &zero, &n}));
+    ASSERT_EQ(CUDA_SUCCESS, cuStreamSynchronize(s)); // the first launch of the graph is on another stream
     ASSERT_EQ(CUDA_SUCCESS, cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     EXPECT_EQ(CUDA_SUCCESS, Launch(Kernel("add_one"), s, {&p, &n}));
     EXPECT_EQ(CUDA_SUCCESS, cuEventRecord(forked, s));
