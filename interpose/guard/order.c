@@ -364,13 +364,23 @@ static unsigned newest_used(const struct order *o, const uint16_t *lanes, unsign
     return newest;
 }
 
+static int are_done(const struct order *o, const uint16_t *lanes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (o->lanes[lanes[i]]->last > o->lanes[lanes[i]]->completed)
+            return 0;
+    }
+    return 1;
+}
+
+/* Another stream than the last one costs the device time. So work stays there that touches nothing or everything, which is
+ * no chain, and work that has nothing to run beside: in a program that waits after each kernel this is all of it. */
 unsigned order_choose(const struct order *o, const struct order_op *op, const uint16_t *lanes, unsigned count)
 {
     moment at;
     if (count == 1)
         return lanes[0];
-    /* What touches nothing or everything is no chain: it stays where the thread was. */
-    if (op->join == JOIN_ALL || !op->touched || op->touched->opaque || !op->touched->count)
+    if (op->join == JOIN_ALL || !op->touched || op->touched->opaque || !op->touched->count || are_done(o, lanes, count))
         return newest_used(o, lanes, count);
     int needed = newest_needed(o, op->touched, lanes[0], &at);
     for (unsigned i = 0; needed >= 0 && i < count; i++) {

@@ -130,6 +130,28 @@ TEST_F(Decisions, WhichOfAThreadsLanes)
             }
 }
 
+/* A program that waits after each kernel stays on one stream, wherever that is among the thread's lanes. */
+TEST_F(Decisions, WorkStaysWhereTheThreadWasIfAllItsWorkIsDone)
+{
+    struct memory own = make_memory(1), other = make_memory(2);
+    const uint16_t lanes[] = {uint16_t(open(LANE_DEFAULT)), uint16_t(open(LANE_DEFAULT)), uint16_t(open(LANE_DEFAULT))};
+    struct touched touched = {};
+    touched.count = 1;
+    touched.at[0] = {&other, 0, UINT64_MAX, 1};
+    struct order_op op = {};
+    op.work = 1;
+    op.touched = &touched;
+    add(lanes[0], &own);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "beside work that is not done";
+    add(lanes[1], &other);
+    order_done(&o_, lanes[0], o_.now);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "after what it conflicts with";
+    touched.at[0].memory = &own;
+    EXPECT_EQ(lanes[2], order_choose(&o_, &op, lanes, 3)) << "beside the work on lane 1, which is not done";
+    order_done(&o_, lanes[1], o_.now);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "all is done: where the newest was";
+}
+
 /* 0: the second operation waits for the first, of which nothing could be noted. */
 int where_no_memory_is_left(struct order *o, const struct order_plan *plan, const std::function<void()> &first,
                             const std::function<void()> &second)
