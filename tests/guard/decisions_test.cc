@@ -15,8 +15,10 @@
 
 extern "C" {
 #include "interpose/base/memory.h"
-#include "interpose/guard/claims.h"
-#include "interpose/guard/lanes.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
 }
 
 #include "tests/guard/memory.h"
@@ -44,7 +46,7 @@ protected:
         op.lane = uint16_t(lane);
         op.work = 1;
         op.touched = &touched;
-        order_catch_up(&o_, &op);
+        repeat_rights_catch_up(&o_, &op);
         order_add(&o_, &op, &plan_);
     }
     bool waits_for_one(unsigned lane) const
@@ -66,13 +68,13 @@ TEST_F(Decisions, WhateverLaneABlockingStreamHas)
         ASSERT_EQ(blocking, before);
         add(apart, &memory);
         add(apart);
-        order_event_recorded(&o_, apart, &event);
+        promises_event_recorded(&o_, apart, &event);
         add(blocking);
-        order_event_awaited(&o_, blocking, &event);
-        order_event_followed(&o_, blocking, &event);
+        promises_event_awaited(&o_, blocking, &event);
+        promises_event_followed(&o_, blocking, &event);
         add(legacy, &memory);
         EXPECT_TRUE(waits_for_one(apart)) << plan_.count << " waits";
-        order_recorded_drop(&event);
+        promises_recorded_drop(&event);
     }
 }
 
@@ -144,11 +146,11 @@ TEST_F(Decisions, WorkStaysWhereTheThreadWasIfAllItsWorkIsDone)
     add(lanes[0], &own);
     EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "beside work that is not done";
     add(lanes[1], &other);
-    order_done(&o_, lanes[0], o_.now);
+    promises_done(&o_, lanes[0], o_.now);
     EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "after what it conflicts with";
     touched.at[0].memory = &own;
     EXPECT_EQ(lanes[2], order_choose(&o_, &op, lanes, 3)) << "beside the work on lane 1, which is not done";
-    order_done(&o_, lanes[1], o_.now);
+    promises_done(&o_, lanes[1], o_.now);
     EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "all is done: where the newest was";
 }
 

@@ -3,6 +3,8 @@
  * Which stream each policy passes on instead of the one that the program named, what the call's record says of it, and
  * which calls stay where they are.
  */
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/guard.h"
 #include "tests/guard/script.h"
 
 extern "C" {
@@ -81,10 +83,10 @@ protected:
     }
     void finish(struct call *C)
     {
-        guard_entering(C);
+        around_call_entering(C);
         C->result = CUDA_SUCCESS;
-        guard_leaving(C);
-        guard_late(C);
+        around_call_leaving(C);
+        around_call_late(C);
     }
     std::string of(struct call *C, CUstream passed)
     {

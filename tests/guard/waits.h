@@ -16,7 +16,7 @@
 
 extern "C" {
 #include "interpose/guard/guard.h"
-#include "interpose/guard/rails.h"
+#include "interpose/guard/carry_out/issue.h"
 }
 
 /* Whether it waits while another thread has the lock; it goes on when that is dropped, and drops it, too. */

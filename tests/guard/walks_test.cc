@@ -5,6 +5,7 @@
  * driver that refuses. random_test holds the decisions against legacy order; this holds all that is made of them.
  * PTDS_WALK=SEED:CALLS prints another one. scripts/renew writes the files anew.
  */
+#include "interpose/guard/object_changes.h"
 #include "tests/guard/script.h"
 #include "tests/support/expected.h"
 
@@ -272,10 +273,10 @@ protected:
             return capture(stream);
         if (what < 8) {
             const unsigned memory = below(kMemories);
-            guard_memory_gone(&memories_[memory]);
+            object_changes_memory_gone(&memories_[memory]);
             return "m" + std::to_string(memory) + " goes: " + said();
         }
-        guard_thread_ends(&by->thread);
+        object_changes_thread_ends(&by->thread);
         callers_[number] = thread(by->here.context);
         return "ends: " + said();
     }
