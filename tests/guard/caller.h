@@ -12,9 +12,9 @@
 extern "C" {
 #include "interpose/driver/driver.h"
 #include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/carry_out/issue.h"
 }
 
 #include "tests/guard/memory.h"

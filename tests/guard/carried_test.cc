@@ -3,8 +3,11 @@
  * What the driver is asked on behalf of a program's work, word by word and in its order: which events are recorded where,
  * who waits for them, and what is done where the driver refuses.
  */
+extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/guard.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>

@@ -14,11 +14,11 @@
 extern "C" {
 #include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
+#include "interpose/guard/decide/ledger.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/order_lane.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/decide/ledger.h"
 }
 
 #include "tests/guard/memory.h"

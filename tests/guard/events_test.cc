@@ -10,9 +10,9 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/program_events.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/object_changes.h"
 }
 

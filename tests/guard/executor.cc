@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/guard/decide/order.h"
-#include "interpose/guard/decide/order_lane.h"
-#include "interpose/guard/decide/promises.h"
 #include "tests/guard/executor.h"
 
 #include <cstring>
 
 extern "C" {
-#include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/decide/lane_limits.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
 }
 
 namespace ptds_test

@@ -3,7 +3,6 @@
  * The launches' doors (doors/quick.c), where nothing is recorded and where launches are: which launches they send the short
  * way, and what the driver then gets.
  */
-#include "interpose/guard/carry_out/issue.h"
 #include "tests/guard/launcher.h"
 
 #include <cstring>
@@ -12,6 +11,7 @@
 extern "C" {
 #include "interpose/doors/doors.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/record/quick.h"
 }
 

@@ -2,10 +2,13 @@
  *
  * Whoever changes what the guard keeps does so under its lock: each waits while another thread has it, and gives it back.
  */
+extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 #include "tests/guard/waits.h"
 

@@ -14,13 +14,13 @@
 
 extern "C" {
 #include "interpose/base/memory.h"
+#include "interpose/guard/decide/lane_limits.h"
+#include "interpose/guard/decide/ledger.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/order_lane.h"
 #include "interpose/guard/decide/promises.h"
-#include "interpose/guard/decide/small_arrays.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/decide/ledger.h"
-#include "interpose/guard/decide/lane_limits.h"
+#include "interpose/guard/decide/small_arrays.h"
 }
 
 #include "tests/guard/memory.h"
@@ -153,8 +153,8 @@ int reach_where_no_memory_is_left()
         return 2; /* what has room is no more than itself */
     lane_limits_raise(&limits, 7, 12);
     lane_limits_raise(&limits, 8, 9);
-    if (limits.count != 4 || lane_limits_until(&limits, 7) != 12 || lane_limits_until(&limits, 9) != 12 || lane_limits_until(&limits, 0) != 12 ||
-        lane_limits_until(&limits, 3) != 13)
+    if (limits.count != 4 || lane_limits_until(&limits, 7) != 12 || lane_limits_until(&limits, 9) != 12 ||
+        lane_limits_until(&limits, 0) != 12 || lane_limits_until(&limits, 3) != 13)
         return 3;
     lane_limits_join(&from, &limits); /* a set that has no array */
     if (from.count != 0 || lane_limits_until(&from, 3) != 13 || lane_limits_until(&from, 200) != 13)

@@ -15,10 +15,10 @@
 extern "C" {
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/decide/order_lane.h"
-#include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/object_changes.h"
 }
@@ -223,10 +223,11 @@ TEST_F(Quick, AForkedChildBeginsAnew)
     const pid_t child = fork();
     if (child == 0) {
         object_changes_after_fork();
-        const bool clean = !nonzero_bytes(issue_lanes, sizeof issue_lanes) && !nonzero_bytes(&guard_state, sizeof guard_state);
+        const bool clean =
+            !nonzero_bytes(issue_lanes, sizeof issue_lanes) && !nonzero_bytes(&guard_state, sizeof guard_state);
         const int lane = order_lane_open(&guard_state.order, LANE_DEFAULT, 0, 0);
-        const bool unclaimed =
-            lane == 0 && !repeat_rights_are_ready(&guard_state.order, 0) && !repeat_rights_use(&guard_state.order, 0, &a.call.touched);
+        const bool unclaimed = lane == 0 && !repeat_rights_are_ready(&guard_state.order, 0) &&
+                               !repeat_rights_use(&guard_state.order, 0, &a.call.touched);
         _exit(clean ? unclaimed ? 0 : 2 : 1);
     }
     lock_drop(&guard_state.lock);

@@ -3,8 +3,11 @@
  * What the driver refuses has not happened: events carry what they carried before, objects that were to be destroyed live
  * on, and what they were promised still holds.
  */
+extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/program_events.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>

@@ -2,8 +2,11 @@
  *
  * Streams whose lanes served others meanwhile, for there are more streams than lanes: what they were promised holds still.
  */
+extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>
@@ -121,7 +124,8 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
     ends.join();
     holds.join();
     end(b_, kNoStream);
-    EXPECT_TRUE(issue_lanes[lane].stream != s && of->open && named(issue_lanes[lane].handle) == "U") << "its lane is another's";
+    EXPECT_TRUE(issue_lanes[lane].stream != s && of->open && named(issue_lanes[lane].handle) == "U")
+        << "its lane is another's";
 }
 
 /* The driver is asked to destroy it, and refuses when its lane is another's already. */

@@ -3,12 +3,12 @@
  * Which stream each policy passes on instead of the one that the program named, what the call's record says of it, and
  * which calls stay where they are.
  */
-#include "interpose/guard/around_call.h"
-#include "interpose/guard/guard.h"
 #include "tests/guard/script.h"
 
 extern "C" {
 #include "interpose/env/env.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
 }

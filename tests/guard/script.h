@@ -21,11 +21,11 @@
 extern "C" {
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/pool_streams.h"
-#include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/carry_out/program_events.h"
 #include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/carry_out/program_events.h"
 #include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
@@ -189,7 +189,8 @@ protected:
         EXPECT_EQ(0u, guard_state.lock.held);
         EXPECT_EQ(CU_STREAM_CAPTURE_MODE_GLOBAL, g_mode) << "the program's";
         for (unsigned i = 0; i < guard_state.order.high; i++) {
-            EXPECT_TRUE(issue_lanes[i].tickets == issue_lanes[i].serving && issue_lanes[i].gate == 0) << "a turn or a gate is held still";
+            EXPECT_TRUE(issue_lanes[i].tickets == issue_lanes[i].serving && issue_lanes[i].gate == 0)
+                << "a turn or a gate is held still";
             for (const struct mark &mark : guard_state.order.lanes[i]->marks)
                 EXPECT_EQ(0u, mark.pins) << "somebody waits for a mark still";
         }
@@ -286,7 +287,8 @@ protected:
         }
         if (C->guarded.kind != GUARD_NOTHING && C->target != CU_STREAM_LEGACY) {
             EXPECT_EQ(issue_lanes[C->guarded.lane].handle, C->target);
-            EXPECT_EQ(way == kDefault || way == kImplicit ? issue_lanes[C->guarded.lane].uid : C->target_uid, C->target_uid);
+            EXPECT_EQ(way == kDefault || way == kImplicit ? issue_lanes[C->guarded.lane].uid : C->target_uid,
+                      C->target_uid);
         }
         around_call_entering(C);
         EXPECT_EQ(ENOTTY, errno);

@@ -3,15 +3,15 @@
  * A host that has waited, as legacy's wait had it, for work that only the device can see: where it takes that memory away,
  * shows it to others or asks whether the work is done, it waits for it; for no more than that, and in nobody's turn.
  */
-#include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/pool_streams.h"
-#include "interpose/guard/carry_out/program_events.h"
-#include "interpose/guard/guard.h"
 #include "tests/guard/script.h"
 
 extern "C" {
 #include "interpose/footprint/touch.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/carry_out/program_events.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
+#include "interpose/guard/guard.h"
 }
 
 namespace
@@ -234,7 +234,8 @@ TEST_F(Settled, OnlyWhereTheRowSaysSo)
                   touching(&m_, 1)(C);
                   wait_deferred_memory_leaves(C);
               }));
-    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_NONE, [this](struct call *C) { wait_deferred_memory_shown(C, &m_); }));
+    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_NONE,
+                       [this](struct call *C) { wait_deferred_memory_shown(C, &m_); }));
     EXPECT_NE(0u, guard_state.order.lanes[a_->lane()]->host) << "others see it all the same";
     EXPECT_EQ("e1 on L0; host after e1", unmaps(c_, &m_));
 }

@@ -2,10 +2,13 @@
  *
  * What a host's wait waits for, what is known to be done after it, and what comes of more streams than there are lanes.
  */
+extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/program_events.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 
 namespace

@@ -5,12 +5,12 @@
  * driver that refuses. random_test holds the decisions against legacy order; this holds all that is made of them.
  * PTDS_WALK=SEED:CALLS prints another one. scripts/renew writes the files anew.
  */
-#include "interpose/guard/object_changes.h"
 #include "tests/guard/script.h"
 #include "tests/support/expected.h"
 
 extern "C" {
 #include "interpose/footprint/footprint.h"
+#include "interpose/guard/object_changes.h"
 }
 
 namespace
