@@ -12,7 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/carry_out/wait_deferred.h"

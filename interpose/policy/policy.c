@@ -10,7 +10,7 @@
 #include "interpose/env/env.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/guard/carry_out/pool_streams.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/guard/repeat_launch.h"

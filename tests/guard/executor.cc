@@ -241,7 +241,7 @@ static std::vector<uint16_t> without(const std::vector<uint16_t> &lanes, unsigne
     return rest;
 }
 
-/* As turn.c asks: plain work of a thread with one lane, on memory that the host can't touch. */
+/* As carry_out/turn.h asks: plain work of a thread with one lane, on memory that the host can't touch. */
 bool Executor::may_come_again(const Call &call, const std::vector<uint16_t> &own) const
 {
     return own.size() == 1 && call.op == Op::Work && !call.opaque && call.join == Join::Nothing && !touched_.host &&

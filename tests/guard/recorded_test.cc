@@ -3,7 +3,7 @@
 // Events that graphs record and wait for, that launches record when they begin, and that whole contexts wait for: what the
 // guard takes them for. tests/apps/handovers/promises_events.c asks the same of whole programs.
 extern "C" {
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 }
 
 #include "tests/guard/script.h"

@@ -5,7 +5,7 @@
  */
 extern "C" {
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 }
 
 #include "tests/guard/script.h"

@@ -23,7 +23,7 @@ extern "C" {
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/pool_streams.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"

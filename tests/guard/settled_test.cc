@@ -9,7 +9,7 @@ extern "C" {
 #include "interpose/footprint/touch.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool_streams.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/guard.h"
 }

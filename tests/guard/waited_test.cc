@@ -4,7 +4,7 @@
  */
 extern "C" {
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/object_changes.h"
 }

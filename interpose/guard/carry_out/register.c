@@ -14,7 +14,7 @@
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/lane_streams.h"
 #include "interpose/guard/carry_out/pool.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/decide/deferred_waits.h"

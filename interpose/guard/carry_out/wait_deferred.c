@@ -14,7 +14,7 @@
 #include "interpose/footprint/touch.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/spare_events.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/decide/deferred_waits.h"

@@ -6,7 +6,7 @@
 #ifndef PTDS_WAIT_DEFERRED_H
 #define PTDS_WAIT_DEFERRED_H
 
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/state/call.h"
 

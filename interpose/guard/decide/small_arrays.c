@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by reach.c and ledger.c.
+ * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by lane_limits.c and ledger.c.
  * Must not call malloc.
  */
 #include "interpose/guard/decide/small_arrays.h"

@@ -3,7 +3,7 @@
  * The program's events by handle. Called by guard.c. Entries of destroyed events are used again, so memory goes by how many
  * live at once.
  */
-#include "interpose/guard/carry_out/program_events.h"
+#include "interpose/guard/carry_out/program_event.h"
 
 #include <string.h>
 

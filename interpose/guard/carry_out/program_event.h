@@ -2,8 +2,8 @@
  *
  * What the program's events carry. Only for the guard's own files.
  */
-#ifndef PTDS_PROGRAM_EVENTS_H
-#define PTDS_PROGRAM_EVENTS_H
+#ifndef PTDS_PROGRAM_EVENT_H
+#define PTDS_PROGRAM_EVENT_H
 
 #include "interpose/guard/decide/order.h"
 #include "interpose/state/call.h"
