@@ -5,7 +5,8 @@
 links.py list              prints the files that a copy of README.md needs so that all its links, and theirs, work
 links.py copy FOLDER       copies these files to FOLDER, under their own paths
 links.py check FOLDER      names each relative link of FOLDER's pages that leads to no file or heading; ends with 1 if there is one
-links.py paths FOLDER      names each file of the sources that FOLDER's pages mention in `backquotes` and that is not there; likewise
+links.py paths FOLDER      names each file of the sources that FOLDER's pages mention in `backquotes`, and each //folder:target of the
+                           build, that is not there; likewise
 All but `check` and `paths` are about the current folder, the root of a checkout.
 """
 
@@ -19,6 +20,7 @@ FENCED = re.compile(r"^( *)```.*?^ *```", re.S | re.M)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\s]+)`")
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:")
+LABEL = re.compile(r"//([\w/]+):(\w+)")
 SOURCE = re.compile(r".*\.(c|h|cc|cu|S|def|py|sh|bzl|md)$")
 ROOMS = ("interpose/", "analysis/", "tests/", "scripts/", "docs/", ".ci/")
 NOT_OURS = ("/", "-", "$", "~", "=")  # paths of a machine, options, settings
@@ -103,13 +105,22 @@ def mentions(text):
         yield from [match[1] + part + match[3] for part in match[2].split(",")] if match else [word]
 
 
+def has_target(folder, package, target_name):
+    build = os.path.join(folder, package, "BUILD")
+    return os.path.isfile(build) and '"%s"' % target_name in read(build)
+
+
 def paths(folder):
-    """One line for each mention of a file that is nowhere: at its path, or at the end of some path."""
+    """One line for each mention of a file that is nowhere (at its path, or at the end of some path), or of no target."""
     there = list(files_below(folder))
     there += sorted({path[:end + 1] for path in there for end in range(len(path)) if path[end] == "/"})
     there += [path[:-1] for path in there if path.endswith("/")]
     for page in sorted(path for path in there if path.endswith(".md") and os.path.basename(path) != "CHANGELOG.md"):
-        for word in mentions(read(os.path.join(folder, page))):
+        text = read(os.path.join(folder, page))
+        for package, name in LABEL.findall(text):
+            if not has_target(folder, package, name) and name != "all":
+                yield "%s: //%s:%s is no target" % (page, package, name)
+        for word in mentions(text):
             if word.startswith("../"):
                 word = target(page, word)
             if not fnmatch.filter(there, word) and not fnmatch.filter(there, "*/" + word):

@@ -36,13 +36,14 @@ PYTHON
 
 # It can fail.
 mkdir "$work/bad"
-printf '# A page\n[a](none.md) [b](page.md#no) [c](page.md#a-page) [d](../out.md)\n`scripts/none` `nothing_%s.c` `page.md`\n' xyz >"$work/bad/page.md"
+printf '# A page\n[a](none.md) [b](page.md#no) [c](page.md#a-page) [d](../out.md)\n`scripts/none` `nothing_%s.c` `page.md` //tests:none\n' xyz >"$work/bad/page.md"
 diff <(links check "$work/bad") - <<'EXPECTED' || wrong "links that lead nowhere are not seen"
 page.md: none.md: no such file
 page.md: page.md#no: no such heading
 page.md: ../out.md: leaves the folder
 EXPECTED
 diff <(links paths "$work/bad") - <<'EXPECTED' || wrong "files that are nowhere are not seen"
+page.md: //tests:none is no target
 page.md: `scripts/none` is nowhere
 page.md: `nothing_xyz.c` is nowhere
 EXPECTED
