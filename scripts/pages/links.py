@@ -20,7 +20,7 @@ FENCED = re.compile(r"^( *)```.*?^ *```", re.S | re.M)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\s]+)`")
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:")
-LABEL = re.compile(r"//([\w/]+):(\w+)")
+LABEL = re.compile(r"//([\w/]+):([\w.]*\w)")
 SOURCE = re.compile(r".*\.(c|h|cc|cu|S|def|py|sh|bzl|md)$")
 ROOMS = ("interpose/", "analysis/", "tests/", "scripts/", "docs/", ".ci/")
 NOT_OURS = ("/", "-", "$", "~", "=")  # paths of a machine, options, settings
@@ -105,9 +105,13 @@ def mentions(text):
         yield from [match[1] + part + match[3] for part in match[2].split(",")] if match else [word]
 
 
-def has_target(folder, package, target_name):
+def has_target(folder, package, name):
+    """Whether the package has it, by name, or as a test of a list of names or of a file of that name."""
     build = os.path.join(folder, package, "BUILD")
-    return os.path.isfile(build) and '"%s"' % target_name in read(build)
+    if not os.path.isfile(build):
+        return False
+    source = os.path.join(folder, package, name + ".cc")
+    return any('"%s"' % word in read(build) for word in (name, re.sub("_test$", "", name))) or os.path.isfile(source)
 
 
 def paths(folder):
