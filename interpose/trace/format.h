@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace format: what the shim writes and the analysis reads; the only header both include. docs/FORMAT.md is made from
+ * The trace format: what the shim writes and the analysis reads; the only header both include. FORMAT.md, beside it, is made from
  * it. A trace is a header, then extents of fixed-size chunks. A chunk belongs to one thread (CALLS), or holds the process's
  * definitions, or one thread's exact counters. Chunks are filled append-only and `committed` moves after the bytes are
  * there, so whatever kills the process costs at most the record being written.
