@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the definitions that are of no use any more: of streams, threads and memory that are gone, of names, and of moments
- * on the device, where the chunks with the records that referred to them have been recycled; and readings of the clocks.
- * Called by definitions.c once in tens of thousands of definitions, when the trace is as large as it may be. Reads all
- * records that there are, while other threads go on writing theirs: what it reads may be torn, so it trusts no size, and to
- * keep too much is harmless. Must not stop those threads.
+ * Finds the definitions that no record refers to any more, and gives their room back. Called by definitions.c, under the
+ * definitions' lock, once in tens of thousands of definitions, when the trace is as large as it may be. Reads all records,
+ * while other threads go on writing theirs: a record may be torn, so no size is trusted, and to keep too much is harmless.
+ * Must not stop those threads.
+ *
+ * A definition goes if all of this holds:
+ *   - it lies in an old chunk, one begun before walk.sequence;
+ *   - it is a candidate: what it defines was gone before walk.ticks, so that no thread has the number still to write. Names
+ *     of regions are candidates always, since the map of names forgets them meanwhile (name_may_go);
+ *   - no record of a call, no region that a thread is in and no definition that stays refers to it.
+ * All definitions that may go, go in one walk, so none that stays refers to one that went.
+ *
+ * Marking costs a walk over the trace now and then. To count references would cost each record an atomic addition for each
+ * number in it, four of a CALL, on words that all threads share.
  */
 #include "interpose/record/forget.h"
+
+#include <stddef.h>
+#include <string.h>
 
 #include "interpose/base/memory.h"
 #include "interpose/record/record.h"
@@ -14,26 +26,27 @@
 #include "interpose/state/thread.h"
 
 #define USED (UINT64_C(1) << 63)
-#define BASE_NS UINT64_C(10000000000) /* a time that is on its way names a base of the last two seconds (devicetimes.c) */
+#define BASE_NS UINT64_C(10000000000) /* a time on its way names a base of the last two seconds (devicetimes.c) */
 #define WORTH_MOVING (PTDS_CHUNK_SIZE / 4)
 
-/* Those that may go: the kind of their definition << 32 | id; USED where some record refers to it. */
+/* The candidates: kind of definition << 32 | id, and USED where something refers to it. */
 struct candidates {
-    uint64_t *slots;
-    size_t capacity, count; /* a power of two */
+    uint64_t *slots;        /* open addressing; 0: free */
+    size_t capacity, count; /* slots, a power of two; those in use */
 };
 
-/* Ticks become times by the first reading and the last one; those between are there for who is killed before the last. */
+/* Ticks become times by the first reading and the last one; those between are there for a process that is killed before the
+ * last. */
 struct clocks {
     uint64_t first, last; /* ticks */
     uint64_t last_ns;
-    uint64_t before; /* ticks of the last one that is older than any base that is still in use; 0: none is */
+    uint64_t before; /* ticks of the last reading that is older than any base in use; 0: there is none */
 };
 
 struct walk {
     struct candidates candidates;
     struct clocks clocks;
-    uint64_t sequence, ticks;
+    uint64_t sequence, ticks; /* see above */
     const struct forget_calls *calls;
     uint64_t count;
 };
@@ -42,23 +55,58 @@ typedef void visitor(struct walk *walk, const struct ptds_record *record);
 
 /* ---- records ---- */
 
-static size_t fixed_size(uint32_t kind)
-{
-    switch (kind) {
-    case PTDS_REC_STRING: return sizeof(struct ptds_rec_STRING);
-    case PTDS_REC_CLOCK: return sizeof(struct ptds_rec_CLOCK);
-    case PTDS_REC_THREAD: return sizeof(struct ptds_rec_THREAD);
-    case PTDS_REC_CONTEXT: return sizeof(struct ptds_rec_CONTEXT);
-    case PTDS_REC_STREAM: return sizeof(struct ptds_rec_STREAM);
-    case PTDS_REC_DEVICE_BASE: return sizeof(struct ptds_rec_DEVICE_BASE);
-    case PTDS_REC_MEMORY: return sizeof(struct ptds_rec_MEMORY);
-    case PTDS_REC_CALL: return sizeof(struct ptds_rec_CALL);
-    case PTDS_REC_REGION: return sizeof(struct ptds_rec_REGION);
-    case PTDS_REC_HOST_RUN: return sizeof(struct ptds_rec_HOST_RUN);
-    case PTDS_REC_EDGE: return sizeof(struct ptds_rec_EDGE);
-    case PTDS_REC_DEVICE_TIME: return sizeof(struct ptds_rec_DEVICE_TIME);
-    default: return sizeof(struct ptds_record);
+/* By kind: bytes without the tail. */
+static const uint16_t fixed_size[] = {
+#define F(type, name, doc)
+#define TAIL(type, name, doc)
+#define REC(NAME, id, doc, fields) [id] = sizeof(struct ptds_rec_##NAME),
+#include "interpose/trace/records.def"
+};
+enum { KINDS = sizeof fixed_size / sizeof *fixed_size };
+
+/* By kind of a definition that may go: where its id lies. 0: no definition of that kind goes. */
+static const uint16_t id_at[KINDS] = {
+    [PTDS_REC_STRING] = offsetof(struct ptds_rec_STRING, id),
+    [PTDS_REC_THREAD] = offsetof(struct ptds_rec_THREAD, id),
+    [PTDS_REC_CONTEXT] = offsetof(struct ptds_rec_CONTEXT, uid),
+    [PTDS_REC_STREAM] = offsetof(struct ptds_rec_STREAM, uid),
+    [PTDS_REC_DEVICE_BASE] = offsetof(struct ptds_rec_DEVICE_BASE, id),
+    [PTDS_REC_MEMORY] = offsetof(struct ptds_rec_MEMORY, uid),
+};
+
+/* By kind of record: which definitions its fields refer to. */
+struct reference {
+    uint16_t kind, at; /* of the definition, 0: no more; where its id lies in the record */
+};
+#define REFERENCE(record, field, definition) \
+    { \
+        PTDS_REC_##definition, offsetof(struct ptds_rec_##record, field) \
     }
+enum { REFERENCES = 4 };
+static const struct reference references[KINDS][REFERENCES] = {
+    [PTDS_REC_CALL] = {REFERENCE(CALL, stream, STREAM), REFERENCE(CALL, target, STREAM), REFERENCE(CALL, context, CONTEXT),
+                       REFERENCE(CALL, region, STRING)},
+    [PTDS_REC_REGION] = {REFERENCE(REGION, name, STRING)},
+    [PTDS_REC_HOST_RUN] = {REFERENCE(HOST_RUN, stream, STREAM), REFERENCE(HOST_RUN, target, STREAM),
+                           REFERENCE(HOST_RUN, thread, THREAD), REFERENCE(HOST_RUN, context, CONTEXT)},
+    [PTDS_REC_EDGE] = {REFERENCE(EDGE, waits, STREAM), REFERENCE(EDGE, behind, STREAM)},
+    [PTDS_REC_DEVICE_TIME] = {REFERENCE(DEVICE_TIME, thread, THREAD), REFERENCE(DEVICE_TIME, base, DEVICE_BASE)},
+    [PTDS_REC_STREAM] = {REFERENCE(STREAM, thread, THREAD), REFERENCE(STREAM, context, CONTEXT)},
+    [PTDS_REC_MEMORY] = {REFERENCE(MEMORY, context, CONTEXT)},
+    [PTDS_REC_DEVICE_BASE] = {REFERENCE(DEVICE_BASE, context, CONTEXT)},
+};
+
+/* A kind that the tables do not have refers to nothing and never goes. */
+static unsigned row_of(const struct ptds_record *record)
+{
+    return record->kind < KINDS ? record->kind : 0;
+}
+
+static uint32_t number_at(const struct ptds_record *record, uint16_t at)
+{
+    uint32_t number;
+    memcpy(&number, (const uint8_t *)record + at, sizeof number);
+    return number;
 }
 
 static void each_record(struct walk *walk, const struct ptds_chunk *chunk, visitor *visit)
@@ -72,7 +120,7 @@ static void each_record(struct walk *walk, const struct ptds_chunk *chunk, visit
         size_t size = record->size;
         if (size < sizeof *record || size % 8 || size > left)
             return;
-        if (size >= fixed_size(record->kind))
+        if (size >= fixed_size[row_of(record)])
             visit(walk, record);
         at += size;
         left -= size;
@@ -130,17 +178,24 @@ static void find_before(struct walk *walk, const struct ptds_record *record)
 
 /* ---- candidates ---- */
 
-static uint64_t *slot_of(struct candidates *set, uint64_t key)
+static uint64_t key_of(uint32_t kind, uint32_t id)
 {
+    return (uint64_t)kind << 32 | id;
+}
+
+static uint64_t *slot_of(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    const struct candidates *set = &walk->candidates;
+    const uint64_t key = key_of(kind, id);
     size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & (set->capacity - 1);
     while (set->slots[at] && (set->slots[at] & ~USED) != key)
         at = (at + 1) & (set->capacity - 1);
     return &set->slots[at];
 }
 
-static uint64_t key_of(uint32_t kind, uint32_t id)
+static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
 {
-    return (uint64_t)kind << 32 | id;
+    return *slot_of(walk, kind, id) != 0;
 }
 
 static void add(struct walk *walk, uint32_t kind, uint32_t id)
@@ -148,81 +203,71 @@ static void add(struct walk *walk, uint32_t kind, uint32_t id)
     struct candidates *set = &walk->candidates;
     if ((set->count + 1) * 2 > set->capacity)
         return;
-    uint64_t *slot = slot_of(set, key_of(kind, id));
+    uint64_t *slot = slot_of(walk, kind, id);
     set->count += *slot == 0;
     *slot = key_of(kind, id);
 }
 
-static void use(struct walk *walk, uint32_t kind, uint32_t id)
-{
-    uint64_t *slot = slot_of(&walk->candidates, key_of(kind, id));
-    if (*slot)
-        *slot |= USED;
-}
-
-static int may_go(struct walk *walk, uint32_t kind, uint32_t id)
-{
-    return *slot_of(&walk->candidates, key_of(kind, id)) == key_of(kind, id);
-}
-
-static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
-{
-    return *slot_of(&walk->candidates, key_of(kind, id)) != 0;
-}
-
 /* At most so many slots are needed. */
-static void count_one(struct walk *walk, const struct ptds_record *record)
+static void count_definition(struct walk *walk, const struct ptds_record *record)
 {
-    walk->count += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING ||
-                   record->kind == PTDS_REC_CONTEXT || record->kind == PTDS_REC_MEMORY ||
-                   record->kind == PTDS_REC_DEVICE_BASE;
+    walk->count += id_at[row_of(record)] != 0;
 }
 
-/* Kernels and domains are few, and their names are referred to by what stays. */
-static int is_regions(const struct ptds_rec_STRING *name)
+static int is_gone(const struct walk *walk, uint32_t state, uint64_t ticks)
 {
-    return name->role == PTDS_ROLE_REGION;
+    return state == PTDS_LIFE_GONE && ticks < walk->ticks;
+}
+
+/* A thread's 0x2 is gone with its thread, and all streams with their context. */
+static int is_stream_gone(struct walk *walk, const struct ptds_rec_STREAM *stream)
+{
+    return is_gone(walk, stream->state, stream->ticks) || is_candidate(walk, PTDS_REC_CONTEXT, stream->context) ||
+           (stream->kind == PTDS_STREAM_PER_THREAD && is_candidate(walk, PTDS_REC_THREAD, stream->thread));
+}
+
+/* Names of kernels and domains are few, and definitions that stay refer to them. */
+static int is_regions(const struct ptds_record *record)
+{
+    const struct ptds_rec_STRING *name = (const void *)record;
+    return record->kind == PTDS_REC_STRING && name->role == PTDS_ROLE_REGION;
+}
+
+static int is_proposed(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_CONTEXT *context = (const void *)record;
+    const struct ptds_rec_THREAD *thread = (const void *)record;
+    const struct ptds_rec_MEMORY *memory = (const void *)record;
+    const struct ptds_rec_DEVICE_BASE *base = (const void *)record;
+    switch (record->kind) {
+    case PTDS_REC_STREAM: return is_stream_gone(walk, (const void *)record);
+    case PTDS_REC_CONTEXT: return is_gone(walk, context->state, context->ticks);
+    case PTDS_REC_THREAD: return is_gone(walk, thread->state, thread->ticks);
+    case PTDS_REC_MEMORY: return is_candidate(walk, PTDS_REC_CONTEXT, memory->context) || !record_memory_is_there(memory);
+    case PTDS_REC_DEVICE_BASE: return base->latest < walk->clocks.before;
+    default: return is_regions(record);
+    }
 }
 
 static void propose(struct walk *walk, const struct ptds_record *record)
 {
-    const struct ptds_rec_STREAM *stream = (const void *)record;
-    const struct ptds_rec_CONTEXT *context = (const void *)record;
-    const struct ptds_rec_THREAD *thread = (const void *)record;
-    const struct ptds_rec_STRING *name = (const void *)record;
-    const struct ptds_rec_MEMORY *memory = (const void *)record;
-    const struct ptds_rec_DEVICE_BASE *base = (const void *)record;
-    if (record->kind == PTDS_REC_STREAM && stream->state == PTDS_LIFE_GONE && stream->ticks < walk->ticks)
-        add(walk, PTDS_REC_STREAM, stream->uid);
-    else if (record->kind == PTDS_REC_CONTEXT && context->state == PTDS_LIFE_GONE && context->ticks < walk->ticks)
-        add(walk, PTDS_REC_CONTEXT, context->uid);
-    else if (record->kind == PTDS_REC_THREAD && thread->state == PTDS_LIFE_GONE && thread->ticks < walk->ticks)
-        add(walk, PTDS_REC_THREAD, thread->id);
-    else if (record->kind == PTDS_REC_MEMORY && !record_memory_is_there(memory))
-        add(walk, PTDS_REC_MEMORY, memory->uid);
-    else if (record->kind == PTDS_REC_DEVICE_BASE && base->latest < walk->clocks.before)
-        add(walk, PTDS_REC_DEVICE_BASE, base->id);
-    else if (record->kind == PTDS_REC_STRING && is_regions(name)) {
-        walk->calls->name_may_go(name);
-        add(walk, PTDS_REC_STRING, name->id);
-    }
-}
-
-/* A thread's 0x2 is gone with its thread, and all streams and memory with their context. */
-static void propose_with_others(struct walk *walk, const struct ptds_record *record)
-{
-    const struct ptds_rec_STREAM *stream = (const void *)record;
-    const struct ptds_rec_MEMORY *memory = (const void *)record;
-    if (record->kind == PTDS_REC_MEMORY && is_candidate(walk, PTDS_REC_CONTEXT, memory->context))
-        add(walk, PTDS_REC_MEMORY, memory->uid);
-    if (record->kind != PTDS_REC_STREAM)
+    const uint16_t at = id_at[row_of(record)];
+    const uint32_t id = at ? number_at(record, at) : 0;
+    if (!at || is_candidate(walk, record->kind, id) || !is_proposed(walk, record))
         return;
-    if (is_candidate(walk, PTDS_REC_CONTEXT, stream->context) ||
-        (stream->kind == PTDS_STREAM_PER_THREAD && is_candidate(walk, PTDS_REC_THREAD, stream->thread)))
-        add(walk, PTDS_REC_STREAM, stream->uid);
+    if (is_regions(record))
+        walk->calls->name_may_go((const void *)record);
+    add(walk, record->kind, id);
 }
 
 /* ---- what is referred to ---- */
+
+static void use(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    uint64_t *slot = slot_of(walk, kind, id);
+    if (*slot)
+        *slot |= USED;
+}
 
 static int is_free(uint8_t op)
 {
@@ -232,36 +277,11 @@ static int is_free(uint8_t op)
 static void use_of_record(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_CALL *call = (const void *)record;
-    const struct ptds_rec_REGION *region = (const void *)record;
-    const struct ptds_rec_HOST_RUN *run = (const void *)record;
-    const struct ptds_rec_EDGE *edge = (const void *)record;
-    const struct ptds_rec_DEVICE_TIME *time = (const void *)record;
-    switch (record->kind) {
-    case PTDS_REC_CALL:
-        use(walk, PTDS_REC_STREAM, call->stream);
-        use(walk, PTDS_REC_STREAM, call->target);
-        use(walk, PTDS_REC_CONTEXT, call->context);
-        use(walk, PTDS_REC_STRING, call->region);
-        if (is_free(call->op)) /* what came before it may still name the memory */
-            use(walk, PTDS_REC_MEMORY, call->object);
-        break;
-    case PTDS_REC_REGION: use(walk, PTDS_REC_STRING, region->name); break;
-    case PTDS_REC_HOST_RUN:
-        use(walk, PTDS_REC_STREAM, run->stream);
-        use(walk, PTDS_REC_STREAM, run->target);
-        use(walk, PTDS_REC_THREAD, run->thread);
-        use(walk, PTDS_REC_CONTEXT, run->context);
-        break;
-    case PTDS_REC_EDGE:
-        use(walk, PTDS_REC_STREAM, edge->waits);
-        use(walk, PTDS_REC_STREAM, edge->behind);
-        break;
-    case PTDS_REC_DEVICE_TIME:
-        use(walk, PTDS_REC_THREAD, time->thread);
-        use(walk, PTDS_REC_DEVICE_BASE, time->base);
-        break;
-    default: break;
-    }
+    const struct reference *next = references[row_of(record)], *end = next + REFERENCES;
+    for (; next < end && next->kind; next++)
+        use(walk, next->kind, number_at(record, next->at));
+    if (record->kind == PTDS_REC_CALL && is_free(call->op)) /* calls before it may still name the memory */
+        use(walk, PTDS_REC_MEMORY, call->object);
 }
 
 static void use_of_all_records(struct walk *walk)
@@ -277,45 +297,13 @@ static void use_of_all_records(struct walk *walk)
     }
 }
 
-/* Regions that threads are in: their next records name them. */
+/* The next records of a thread name the regions that it is in. */
 static void use_of_regions(struct walk *walk)
 {
     for (const struct thread *thread = thread_all(); thread; thread = thread->next_all) {
         for (unsigned i = 0; i < THREAD_REGIONS; i++)
             use(walk, PTDS_REC_STRING, __atomic_load_n(&thread->regions[i], __ATOMIC_RELAXED));
     }
-}
-
-/* Whose a stream is that stays, and in which context. */
-static void use_of_definition(struct walk *walk, const struct ptds_record *record)
-{
-    const struct ptds_rec_STREAM *stream = (const void *)record;
-    if (record->kind == PTDS_REC_DEVICE_BASE)
-        use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->context);
-    if (record->kind == PTDS_REC_MEMORY)
-        use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_MEMORY *)(const void *)record)->context);
-    if (record->kind != PTDS_REC_STREAM)
-        return;
-    use(walk, PTDS_REC_THREAD, stream->thread);
-    use(walk, PTDS_REC_CONTEXT, stream->context);
-}
-
-static void use_of_those_that_stay(struct walk *walk, const struct ptds_record *record)
-{
-    const struct ptds_rec_STREAM *stream = (const void *)record;
-    const struct ptds_rec_MEMORY *memory = (const void *)record;
-    const struct ptds_rec_DEVICE_BASE *base = (const void *)record;
-    if ((record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid)) &&
-        (record->kind != PTDS_REC_DEVICE_BASE || !may_go(walk, PTDS_REC_DEVICE_BASE, base->id)) &&
-        (record->kind != PTDS_REC_MEMORY || !may_go(walk, PTDS_REC_MEMORY, memory->uid)))
-        use_of_definition(walk, record);
-}
-
-static void give_names_back(struct walk *walk, const struct ptds_record *record)
-{
-    const struct ptds_rec_STRING *name = (const void *)record;
-    if (record->kind == PTDS_REC_STRING && is_regions(name) && !may_go(walk, PTDS_REC_STRING, name->id))
-        walk->calls->name_stays(name);
 }
 
 /* ---- what goes ---- */
@@ -327,21 +315,27 @@ static int is_between(const struct clocks *clocks, const struct ptds_rec_CLOCK *
 
 static int goes(struct walk *walk, const struct ptds_record *record)
 {
-    switch (record->kind) {
-    case PTDS_REC_CLOCK: return is_between(&walk->clocks, (const void *)record);
-    case PTDS_REC_DEVICE_BASE:
-        return may_go(walk, PTDS_REC_DEVICE_BASE, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->id);
-    case PTDS_REC_STREAM: return may_go(walk, PTDS_REC_STREAM, ((const struct ptds_rec_STREAM *)(const void *)record)->uid);
-    case PTDS_REC_CONTEXT:
-        return may_go(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_CONTEXT *)(const void *)record)->uid);
-    case PTDS_REC_THREAD: return may_go(walk, PTDS_REC_THREAD, ((const struct ptds_rec_THREAD *)(const void *)record)->id);
-    case PTDS_REC_STRING: return may_go(walk, PTDS_REC_STRING, ((const struct ptds_rec_STRING *)(const void *)record)->id);
-    case PTDS_REC_MEMORY: return may_go(walk, PTDS_REC_MEMORY, ((const struct ptds_rec_MEMORY *)(const void *)record)->uid);
-    default: return 0;
-    }
+    const uint16_t at = id_at[row_of(record)];
+    if (record->kind == PTDS_REC_CLOCK)
+        return is_between(&walk->clocks, (const void *)record);
+    const uint32_t id = at ? number_at(record, at) : 0;
+    return at && *slot_of(walk, record->kind, id) == key_of(record->kind, id);
 }
 
-/* In bytes, as far as they are only of clocks. */
+/* Only threads and contexts are referred to by definitions, and refer to none: one visit of each definition is enough. */
+static void use_of_definition_that_stays(struct walk *walk, const struct ptds_record *record)
+{
+    if (!goes(walk, record))
+        use_of_record(walk, record);
+}
+
+static void give_name_back(struct walk *walk, const struct ptds_record *record)
+{
+    if (is_regions(record) && !goes(walk, record))
+        walk->calls->name_stays((const void *)record);
+}
+
+/* In bytes, of clocks alone; any other definition makes its chunk worth moving. */
 static void count_going(struct walk *walk, const struct ptds_record *record)
 {
     if (goes(walk, record))
@@ -354,8 +348,8 @@ static void move(struct walk *walk, const struct ptds_record *record)
         walk->calls->again(record);
 }
 
-/* Chunks of which something goes: all that may go does, since what stayed would refer to what went; but clocks, to which
- * nothing refers, alone only if they are many. The rest of it moves, which the reader takes for the same once more. */
+/* Returns how many chunks were given back. Clocks, to which nothing refers, are no reason by themselves unless they are
+ * many. The rest of a chunk moves to another one; the reader takes a definition for the same once more. */
 static uint32_t give_chunks_back(struct walk *walk)
 {
     struct ptds_chunk *chunk;
@@ -377,8 +371,8 @@ static uint32_t give_chunks_back(struct walk *walk)
 uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forget_calls *calls)
 {
     struct walk walk = {.sequence = sequence, .ticks = ticks, .calls = calls};
-    each_old_definition(&walk, count_one);
     size_t capacity = 1024;
+    each_old_definition(&walk, count_definition);
     while (capacity < walk.count * 2 + 2)
         capacity *= 2;
     walk.candidates = (struct candidates){memory_pages(capacity * sizeof(uint64_t)), capacity, 0};
@@ -387,11 +381,11 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     each_definition(&walk, find_ends, find_ends);
     each_definition(&walk, find_before, find_before);
     each_old_definition(&walk, propose);
-    each_old_definition(&walk, propose_with_others);
+    each_old_definition(&walk, propose); /* streams and memory that lie before their thread or context */
     use_of_all_records(&walk);
     use_of_regions(&walk);
-    each_definition(&walk, use_of_those_that_stay, use_of_definition);
-    each_old_definition(&walk, give_names_back);
+    each_definition(&walk, use_of_definition_that_stays, use_of_record);
+    each_old_definition(&walk, give_name_back);
     uint32_t given = give_chunks_back(&walk);
     memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));
     return given;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compressed images: what the libraries' own compressors make comes out as it was, damaged input and wrong sizes are refused,
- * nothing is written outside of the place for the result, and malloc is never called.
+ * Compressed images: what the libraries' own compressors make comes out as it was, damaged input and wrong sizes are
+ * refused, nothing is written outside of the place for the result, and malloc is never called.
  */
 #include <gtest/gtest.h>
 
@@ -113,7 +113,8 @@ TEST(Unpack, WhatTheCompressorsMake)
     }
 }
 
-/* Flips bits and cuts; sizes that are too small or too large by one. What is damaged and taken all the same stays in its place. */
+/* Flips bits and cuts; sizes that are too small or too large by one. What is damaged and taken all the same stays in its
+ * place. */
 void expect_damage_refused(Unpack how, const std::string &sample, const Bytes &good)
 {
     std::mt19937 random(11);
