@@ -18,7 +18,7 @@
 #include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/moments.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 
 int door_inert(void)
 {
@@ -140,10 +140,10 @@ int door_open(void)
     if (found) {
         lock_take(&opening);
         if (!opened) {
-            record_listen();
+            recorder_listen();
             footprint_listen();
-            record_started = untabled_report;
-            record_ending = untabled_report_calls;
+            recorder_started = untabled_report;
+            recorder_ending = untabled_report_calls;
             policy_choose();
             go_direct();
             go_quickly();

@@ -7,12 +7,14 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/lifecycle.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
 #include "interpose/env/env.h"
-#include "interpose/doors/lifecycle.h"
 #include "interpose/record/log.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
+#include "interpose/record/threads.h"
 
 /* Reached by ELF binding only: a lookup would not have found the function. */
 static enum enter absent(struct call *C, int driver_found)
@@ -59,8 +61,8 @@ static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
         return ENTER_PASS;
     lifecycle_start();
     /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */
-    if (!record_on() && api_rows[C->api].class_ != PTDS_CLASS_ENTRY)
-        record_start();
+    if (!recorder_on() && api_rows[C->api].class_ != PTDS_CLASS_ENTRY)
+        start_recording();
     return ENTER_FULL;
 }
 
@@ -78,7 +80,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
         enum enter enter = first_time(C);
         if (enter != ENTER_FULL)
             return enter;
-        if (record_running || !env_get()->recording)
+        if (recorder_running || !env_get()->recording)
             __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     C->thread = thread_get();
@@ -100,11 +102,11 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->leaving = NULL;
     C->touched.count = 0;
     C->touched.opaque = C->touched.host = 0;
-    int recording = record_on();
+    int recording = recorder_on();
     C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;
     if (recording && C->flags & PTDS_CALL_TIMED)
-        record_begun(C);
+        threads_call_begun(C);
     return ENTER_FULL;
 }
 
@@ -112,7 +114,7 @@ void enter_timed(struct call *C)
 {
     if (__builtin_expect(log_on(), 0))
         log_entering(C);
-    record_waits(C);
+    threads_call_waits(C);
 }
 
 /* Cold: the call has failed. What that left in errno the program's call would not have. */

@@ -9,8 +9,8 @@
 
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/devicetimes.h"
-#include "interpose/record/record.h"
+#include "interpose/record/device/device_times.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -73,7 +73,7 @@ static inline void leave_call(struct call *C)
 {
     guard_late(C);
     if (C->enter)
-        record_call(C);
+        recorder_call(C);
 }
 
 /* After an implicit call: the host wait that the policy owes. */

@@ -16,18 +16,19 @@
 #include "interpose/doors/enter.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/guard/guard.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/mappings.h"
-#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/modules.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/hostfuncs.h"
-#include "interpose/record/record.h"
-#include "interpose/record/run.h"
+#include "interpose/record/finish.h"
+#include "interpose/record/hostfunc.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/run_processes.h"
 #include "interpose/state/capture.h"
 
 static uint32_t started, finished;
@@ -57,8 +58,8 @@ static void in_child(void)
     tables_after_fork();
     textures_after_fork();
     footprint_kernels_after_fork();
-    record_after_fork();
-    hostfuncs_after_fork();
+    recorder_after_fork();
+    hostfunc_after_fork();
 }
 
 /* Once, though a program may call quick_exit while it exits. */
@@ -66,7 +67,7 @@ static void finish(void)
 {
     int saved = errno;
     if (!__atomic_exchange_n(&finished, 1, __ATOMIC_ACQ_REL))
-        record_finish();
+        finish_recording();
     errno = saved;
 }
 
@@ -75,7 +76,7 @@ void lifecycle_start(void)
     if (__builtin_expect(__atomic_load_n(&started, __ATOMIC_ACQUIRE), 1) ||
         __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
-    __register_atfork(NULL, record_fork, in_child, NULL);
+    __register_atfork(NULL, recorder_fork, in_child, NULL);
     at_quick_exit(finish);
 }
 
@@ -86,6 +87,6 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     }
     int saved = errno;
-    run_say_nothing_seen();
+    run_processes_say_nothing_seen();
     errno = saved;
 }

@@ -15,7 +15,8 @@
 #include "interpose/base/memory.h"
 #include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
-#include "interpose/record/record.h"
+#include "interpose/record/thread_regions.h"
+#include "interpose/record/threads.h"
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
 
@@ -79,7 +80,7 @@ static int push(nvtxDomainHandle_t domain, const char *name)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_region_push(thread, name ? name : "", domain_name(domain));
+        thread_regions_push(thread, name ? name : "", domain_name(domain));
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -87,21 +88,21 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_region_pop(thread, domain_name(domain));
+        thread_regions_pop(thread, domain_name(domain));
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static nvtxRangeId_t start(nvtxDomainHandle_t domain, const char *name)
 {
     struct thread *thread = thread_get();
-    return thread ? record_range_start(thread, name ? name : "", domain_name(domain)) : 0;
+    return thread ? thread_regions_range_start(thread, name ? name : "", domain_name(domain)) : 0;
 }
 
 static void NVTX_API end(nvtxRangeId_t id)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_range_end(thread, id);
+        thread_regions_range_end(thread, id);
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
@@ -207,7 +208,7 @@ static void NVTX_API name_thread(uint32_t tid, const char *name)
     while (thread && (thread->tid != tid || __atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE)))
         thread = thread->next_all;
     if (thread && name)
-        record_thread_named(thread, name);
+        threads_named(thread, name);
 }
 
 static void NVTX_API name_thread_w(uint32_t tid, const wchar_t *name)

@@ -8,7 +8,8 @@
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/guard/again.h"
-#include "interpose/record/quick.h"
+#include "interpose/record/quick_record.h"
+#include "interpose/record/recorder.h"
 
 static __typeof__(&cuLaunchKernel) long_way;
 static __typeof__(&cuLaunchKernelEx) long_way_ex;
@@ -40,13 +41,13 @@ static CUresult quick_launch_ex(const CUlaunchConfig *config, CUfunction f, void
 
 /* ---- recorded ---- */
 
-/* The next record of the calling thread, see record_quick_begin. */
+/* The next record of the calling thread, see quick_record_begin. */
 static inline struct ptds_rec_CALL *begin(const void *caller, const void *const *frame)
 {
     struct thread *thread = thread_self;
     if (!thread || thread->fork_generation != thread_fork_generation)
         return NULL;
-    return record_quick_begin(thread, caller, frame);
+    return quick_record_begin(thread, caller, frame);
 }
 
 /* 0: the launch is not recorded yet. */
@@ -55,8 +56,8 @@ static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct again_l
     struct thread *thread = thread_self;
     const struct context *context = listed.here->context;
     guard_listed_launched_again(thread, listed);
-    return record_quick_end(thread, record,
-                            (struct record_quick){api, context->uid, context->legacy_uid, again_target_uid(listed),
+    return quick_record_end(thread, record,
+                            (struct quick_record){api, context->uid, context->legacy_uid, again_target_uid(listed),
                                                   listed.kernel, listed.words},
                             result);
 }
@@ -75,7 +76,7 @@ static void record_in_full(struct call *C, struct again_listed listed, CUfunctio
     C->words = SHAPE_WORDS;
     if (!kernel || !kernels_keep_plainly(C, kernel, params))
         C->flags |= PTDS_CALL_OPAQUE;
-    record_call(C);
+    recorder_call(C);
 }
 
 /* The long way looks where the program called from, so it must be jumped to, as wrappers.c does: no local of the two

@@ -17,7 +17,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 
 /* Names are kept until recording starts; cudart resolves everything before its first real call. */
 enum { NAMES = 128 };
@@ -66,7 +66,7 @@ void untabled_report(void)
 {
     for (int i = 0; i < NAMES && is_there(i); i++) {
         if (!__atomic_exchange_n(&names[i].reported, 1, __ATOMIC_RELAXED))
-            record_untabled(names[i].name, names[i].handed, names[i].version, 0);
+            recorder_untabled(names[i].name, names[i].handed, names[i].version, 0);
     }
 }
 
@@ -75,7 +75,7 @@ void untabled_report_calls(void)
     for (int i = 0; i < NAMES && is_there(i); i++) {
         uint32_t calls = __atomic_load_n(&names[i].calls, __ATOMIC_RELAXED);
         if (calls)
-            record_untabled(names[i].name, names[i].handed, names[i].version, calls);
+            recorder_untabled(names[i].name, names[i].handed, names[i].version, calls);
     }
 }
 
@@ -113,7 +113,7 @@ void *untabled_answer(const struct untabled *function, const void *caller)
                          : remap  ? PTDS_HANDED_TWIN
                                   : PTDS_HANDED_LEGACY,
                          __ATOMIC_RELAXED);
-    if (record_on())
+    if (recorder_on())
         untabled_report();
     return forwards ? forwards : remap ? function->twin : asked;
 }

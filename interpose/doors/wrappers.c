@@ -11,9 +11,9 @@
  */
 #include "interpose/doors/arrays.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/enter.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
-#include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/given.h"
 #include "interpose/footprint/graphs.h"
@@ -24,7 +24,7 @@
 #include "interpose/footprint/pools.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
-#include "interpose/record/hostfuncs.h"
+#include "interpose/record/hostfunc.h"
 #include "interpose/state/capture.h"
 
 #define EXPORT __attribute__((visibility("default")))

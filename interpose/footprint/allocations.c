@@ -7,7 +7,7 @@
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/pools.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/record/record.h"
+#include "interpose/record/file/rescue.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
 
@@ -45,7 +45,7 @@ static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint
 
 void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid)
 {
-    record_allocates(C->thread);
+    rescue_allocates(C->thread);
     C->object = uid;
     C->word[0] = base;
     C->word[1] = bytes;

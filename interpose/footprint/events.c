@@ -5,7 +5,6 @@
  * columns.
  */
 #include "interpose/footprint/footprint.h"
-#include "interpose/record/record.h"
 #include "interpose/state/map.h"
 
 #include <string.h>

@@ -12,7 +12,9 @@
 #include "interpose/env/env.h"
 #include "interpose/footprint/names.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/record/record.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/kernel_code.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
@@ -194,8 +196,8 @@ static const struct kernel *agree(struct kernel *kernel, const char *name, const
         free_kernel(kernel);
     if (agreed != kernel)
         return agreed ? agreed : kernel;
-    record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
-    record_kernel_facts(kernel->uid, facts);
+    recorder_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
+    kernel_code_record(kernel->uid, facts);
     return kernel;
 }
 
@@ -274,14 +276,14 @@ void footprint_kernels_forget(const struct module *module)
 
 static void forget_caches(struct thread *thread)
 {
-    record_forget_caches(thread);
+    recorder_forget_caches(thread);
     footprint_kernels_forget_cache(thread);
 }
 
 void footprint_listen(void)
 {
     state_hooks.thread_over = forget_caches;
-    record_memory_is_there = allocations_is_there;
+    rescue_memory_is_there = allocations_is_there;
 }
 
 void footprint_kernels_forget_cache(struct thread *thread)

@@ -9,7 +9,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/pool.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_times.h"
 #include "interpose/state/capture.h"
 
 static int make_stream(CUstream *stream, unsigned flags, int has_priority, int priority)

@@ -16,7 +16,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/pool.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 
 struct guard_state guard_state;
@@ -188,7 +188,7 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
             wait_for_newest(rails[lane].handle, wait->lane, tickets[i]);
         else
             wait_for_mark(rails[lane].handle, wait->lane, wait->mark, tickets[i]);
-        record_edge(C, rails[lane].uid, behind, C->enter);
+        recorder_edge(C, rails[lane].uid, behind, C->enter);
     }
     cancel_back(cancel);
     errno = saved;

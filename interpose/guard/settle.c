@@ -16,7 +16,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 #include "interpose/guard/turn.h"
-#include "interpose/record/record.h"
+#include "interpose/record/threads.h"
 #include "interpose/state/capture.h"
 
 /* Nobody but its thread can record on a 0x2. The legacy stream comes after all blocking streams: an event there stands for
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void carry_out(const struct call *C, const stru
     rails_tickets(plan, tickets);
     lock_drop(&guard_state.lock);
     guard_holds_none(thread);
-    record_waits(C);
+    threads_call_waits(C);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
         awaited[i] = wait->mark == ORDER_NEWEST ? record_newest(thread, wait->lane, tickets[i])

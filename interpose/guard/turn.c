@@ -17,7 +17,7 @@
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/pool.h"
 #include "interpose/guard/settle.h"
-#include "interpose/record/record.h"
+#include "interpose/record/threads.h"
 
 void turn_none(struct call *C)
 {
@@ -380,7 +380,7 @@ void turn_settle(struct call *C, const struct where *where)
     begin(C, (unsigned)lane, 0, where);
     CUstream handle = rails[lane].handle;
     turn_end(C);
-    record_waits(C);
+    threads_call_waits(C);
     turn_done(C, rails_host_wait_of_program(handle));
     C->guarded.waits = waits;
     C->guarded.settled = 1;

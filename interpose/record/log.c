@@ -21,7 +21,7 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
-#include "interpose/record/path.h"
+#include "interpose/record/file/path.h"
 #include "interpose/state/map.h"
 
 int log_file = -1;

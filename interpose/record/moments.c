@@ -14,7 +14,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/env/env.h"
-#include "interpose/record/path.h"
+#include "interpose/record/file/path.h"
 
 #define NAMES_MOST 16u
 #define PATH_MOST 2048u

@@ -4,6 +4,8 @@
  * thread.c, by every timed call as it begins and before the driver or the guard waits for its sake, and at exit. Must not
  * call the driver: a thread's end comes below main's.
  */
+#include "interpose/record/threads.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,12 +16,13 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/record/append.h"
-#include "interpose/record/definitions.h"
-#include "interpose/record/path.h"
-#include "interpose/record/record.h"
-#include "interpose/record/rescue.h"
-#include "interpose/record/stacks.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/path.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/stacks/stacks.h"
+#include "interpose/record/thread_regions.h"
 
 /* What a COUNTS chunk holds, and where. */
 #define ROWS (API_COUNT * 2)
@@ -56,7 +59,7 @@ static void lay_out(struct ptds_chunk *chunk)
     __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);
 }
 
-void record_counts_start(void)
+void threads_counts_start(void)
 {
     size_t old;
     all_counts = store_chunk(PTDS_CHUNK_COUNTS, 0, &old);
@@ -65,9 +68,9 @@ void record_counts_start(void)
 }
 
 /* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
-void record_thread_started(struct thread *thread)
+void threads_started(struct thread *thread)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     struct ptds_chunk *chunk = rescue_chunk(PTDS_CHUNK_COUNTS, thread->uid);
     uint8_t *base = chunk ? (uint8_t *)chunk : memory_pages(PTDS_CHUNK_SIZE);
@@ -82,7 +85,7 @@ void record_thread_started(struct thread *thread)
     else
         __atomic_add_fetch(&store_header()->uncounted, 1, __ATOMIC_RELAXED);
     define_thread(thread, thread->drivers ? PTDS_LIFE_DRIVERS : PTDS_LIFE_SEEN);
-    record_regions_started(thread);
+    thread_regions_started(thread);
 }
 
 /* Several threads may end at the same time. */
@@ -124,13 +127,13 @@ static void fold_counts(struct thread *thread)
         store_chunk_back((struct ptds_chunk *)base);
 }
 
-int record_counts_can_finish(void)
+int threads_counts_can_finish(void)
 {
     return lock_comes_free(&all_lock);
 }
 
 /* What threads in memory count from now on is not in the trace. */
-void record_counts_finish(void)
+void threads_counts_finish(void)
 {
     lock_take(&all_lock);
     for (const struct thread *thread = thread_all(); thread && !finished; thread = thread->next_all) {
@@ -142,9 +145,9 @@ void record_counts_finish(void)
     lock_drop(&all_lock);
 }
 
-void record_thread_ended(struct thread *thread)
+void threads_ended(struct thread *thread)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     define_thread(thread, PTDS_LIFE_GONE);
     store_chunk_last(thread->chunk);
@@ -167,11 +170,11 @@ static int waits(const struct call *C)
 /* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
  * return sees where it came from. The time that this takes, or the next chunk, is not the call's: nobody has waited for
  * anything yet, and nobody waits for the call. */
-void record_begun(struct call *C)
+void threads_call_begun(struct call *C)
 {
     struct thread *thread = C->thread;
     if (__builtin_expect(!thread->counts, 0))
-        record_thread_started(thread);
+        threads_started(thread);
     if (!thread->now)
         return;
     int late = waits(C) && append_chunk_ahead(thread);
@@ -184,10 +187,10 @@ void record_begun(struct call *C)
         C->enter = clock_ticks();
 }
 
-void record_waits(const struct call *C)
+void threads_call_waits(const struct call *C)
 {
     struct ptds_now *now = C->thread->now;
-    if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !record_on())
+    if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !recorder_on())
         return;
     const struct context *context = C->context ? C->context : objects_context_now(C->thread);
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
@@ -208,13 +211,13 @@ void record_waits(const struct call *C)
     __atomic_store_n(&now->enter, C->enter, __ATOMIC_RELEASE);
 }
 
-void record_thread_named(struct thread *thread, const char *name)
+void threads_named(struct thread *thread, const char *name)
 {
     size_t size = strnlen(name, sizeof thread->name - 1);
     memcpy(thread->name, name, size);
     thread->name[size] = '\0';
     thread->named = 1;
-    if (record_on() && thread->counts)
+    if (recorder_on() && thread->counts)
         define_thread(thread, PTDS_LIFE_NAMED);
 }
 
@@ -235,7 +238,7 @@ static size_t name_now(uint32_t tid, char name[17])
     return size > 0 ? (size_t)size : 0;
 }
 
-void record_thread_names(void)
+void threads_define_names(void)
 {
     char name[17];
     int saved = errno;
@@ -250,7 +253,7 @@ void record_thread_names(void)
     errno = saved;
 }
 
-void record_threads_after_fork(void)
+void threads_after_fork(void)
 {
     all_lock.held = 0;
     all_counts = NULL;

@@ -11,7 +11,8 @@
 extern "C" {
 #include "interpose/doors/doors.h"
 #include "interpose/footprint/memories.h"
-#include "interpose/record/quick.h"
+#include "interpose/record/quick_record.h"
+#include "interpose/record/recorder.h"
 }
 
 namespace
@@ -99,7 +100,7 @@ protected:
     }
     void TearDown() override
     {
-        record_running = 0;
+        recorder_running = 0;
         Short::TearDown();
     }
     void record()
@@ -113,7 +114,7 @@ protected:
         thread->counts = counts_.data();
         thread->defaults = &defaults_;
         thread->stacks = stacks_.data();
-        record_running = 1;
+        recorder_running = 1;
     }
     /* Twice from one place, which is known the second time. */
     static __attribute__((noinline)) CUresult launch(CUstream stream, void **extra, int times = 2)

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "interpose/guard/pool.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 }
@@ -58,7 +59,7 @@ CUresult destroy(CUstream)
     g_said.push_back("destroy");
     return CUDA_SUCCESS;
 }
-CUresult record_on(CUevent, CUstream stream)
+CUresult recorder_on(CUevent, CUstream stream)
 {
     g_said.push_back("record on " + named(stream));
     return CUDA_SUCCESS;
@@ -88,7 +89,7 @@ protected:
         driver_real[API_cuStreamCreate][0] = reinterpret_cast<void *>(create);
         driver_real[API_cuStreamCreateWithPriority][0] = reinterpret_cast<void *>(create_with_priority);
         driver_real[API_cuStreamDestroy_v2][0] = reinterpret_cast<void *>(destroy);
-        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(record_on);
+        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(recorder_on);
         driver_real[API_cuStreamWaitEvent][0] = reinterpret_cast<void *>(wait);
         state_hooks.stream_seen = seen;
         g_left = 100;

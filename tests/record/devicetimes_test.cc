@@ -14,7 +14,7 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_times.h"
 #include "interpose/state/capture.h"
 }
 

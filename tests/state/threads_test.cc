@@ -17,7 +17,7 @@ extern "C" {
 #include "interpose/base/memory.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/kernels.h"
-#include "interpose/record/stacks.h"
+#include "interpose/record/stacks/stacks.h"
 #include "interpose/state/hooks.h"
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device times from CUPTI, PTDS_DEVICE_TIMES=cupti, through libptds_cupti.so.
+ */
+#ifndef PTDS_DEVICE_CUPTI_H
+#define PTDS_DEVICE_CUPTI_H
+
+#include "interpose/state/call.h"
+
+/* Loads it; 0 if there will be no device times, which has been said. Not while anybody waits for recording to start. */
+int device_cupti_start(void);
+
+/* Around the real call of work. */
+void device_cupti_before(struct call *C);
+void device_cupti_after(struct call *C);
+
+#endif
