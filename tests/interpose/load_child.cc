@@ -29,10 +29,6 @@
 #include "tests/interpose/simulated.h"
 #include "tests/sim/sim_test_api.h"
 
-extern "C" {
-#include "interpose/record/file/define.h"
-}
-
 namespace
 {
 
