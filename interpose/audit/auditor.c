@@ -16,6 +16,7 @@
 
 #include "interpose/base/audited.h"
 #include "interpose/base/elf.h"
+#include "interpose/doors/lookup/audit_answer.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

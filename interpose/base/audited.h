@@ -29,8 +29,4 @@ struct ptds_audited {
 
 extern struct ptds_audited ptds_audited;
 
-/* What a reference to `name`, which the loader has bound to `found`, is to be bound to; `found` where that is right. Called
- * in the loader, from any thread. */
-uintptr_t ptds_audit_answer(const char *name, uintptr_t found);
-
 #endif

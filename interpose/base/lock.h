@@ -42,26 +42,4 @@ static inline void lock_drop(struct lock *lock)
  * very thread, in a signal handler that came in between. */
 int lock_comes_free(struct lock *lock);
 
-/* Waits until the word is `wanted`; whoever changes it says so with word_set. */
-void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
-
-/* The same until the word, which only grows, is beyond `least`. */
-void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting);
-
-/* 1 once the word is another one than `value`, 0 if it stays that for so many milliseconds; whoever changes it calls
- * word_wake. */
-int word_leaves(uint32_t *word, uint32_t value, unsigned milliseconds);
-
-/* After the word has changed. */
-void word_wake(uint32_t *word);
-
-/* Without a fence, which would cost more than the rest: a waiter that announces itself at this very moment may be missed,
- * so waiters look again by themselves after a while. */
-static inline void word_set(uint32_t *word, uint32_t value, const uint32_t *waiting)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-    if (__builtin_expect(__atomic_load_n(waiting, __ATOMIC_RELAXED) != 0, 0))
-        word_wake(word);
-}
-
 #endif

@@ -6,6 +6,8 @@
  */
 #include "interpose/base/sites.h"
 
+#include "interpose/base/loaded.h"
+
 static int find_object(const struct sites *sites, uintptr_t address)
 {
     uint32_t count = __atomic_load_n(&sites->objects, __ATOMIC_ACQUIRE);
@@ -31,7 +33,7 @@ int sites_find(struct sites *sites, const void *caller, sites_decide *decide)
     uintptr_t address = (uintptr_t)caller;
     struct elf_object object;
     int verdict = find_object(sites, address);
-    if (verdict < 0 && elf_containing(caller, &object)) {
+    if (verdict < 0 && loaded_containing(caller, &object)) {
         verdict = decide(&object, caller);
         keep_object(sites, &object, verdict);
     } else if (verdict < 0) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 
 static struct {
     int (*make)(pthread_key_t *, void (*)(void *));
@@ -28,9 +29,9 @@ static int look(const struct elf_object *object, void *data)
 /* By the loader's own list, without a lock; what was loaded later, with the loader's. */
 void *specific_function(const char *name)
 {
-    void *at[2] = {(void *)name, elf_symbol_after(_DYNAMIC, name)};
+    void *at[2] = {(void *)name, loaded_symbol_after(_DYNAMIC, name)};
     if (!at[1])
-        elf_each(look, at);
+        loaded_each(look, at);
     return at[1];
 }
 

@@ -10,7 +10,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 /* libzstd refers to these weakly, and the program may define functions of such names. */
 unsigned long long ZSTD_trace_decompress_begin(const ZSTD_DCtx *decoder);
@@ -38,10 +38,10 @@ int unpack_lz4(uint8_t *to, size_t size, const uint8_t *packed, size_t packed_si
 int unpack_zstd(uint8_t *to, size_t size, const uint8_t *packed, size_t packed_size)
 {
     const size_t room = ZSTD_estimateDCtxSize(); /* some 96 KB */
-    void *pages = memory_pages(room);
+    void *pages = pages_map(room);
     if (!pages)
         return 0;
     int whole = ZSTD_decompressDCtx(ZSTD_initStaticDCtx(pages, room), to, size, packed, packed_size) == size;
-    memory_pages_free(pages, room);
+    pages_unmap(pages, room);
     return whole;
 }

@@ -6,7 +6,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/lifecycle.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
@@ -118,7 +118,7 @@ void enter_timed(struct call *C)
 }
 
 /* Cold: the call has failed. What that left in errno the program's call would not have. */
-__attribute__((cold)) int settles_for(struct call *C, int programs_errno)
+__attribute__((cold)) int enter_waits_deferred(struct call *C, int programs_errno)
 {
     if (!guard_settle_lacking(C))
         return 0;

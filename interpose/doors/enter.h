@@ -56,7 +56,7 @@ static inline void settle_first(struct call *C)
 }
 
 /* The driver was out of memory: 1 if there was such work, which may have given some back. */
-int settles_for(struct call *C, int programs_errno);
+int enter_waits_deferred(struct call *C, int programs_errno);
 
 /* The real call is made a second time. */
 static inline void enter_again(struct call *C)

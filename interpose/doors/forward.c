@@ -11,7 +11,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/peek.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/lifecycle.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/guard/guard.h"

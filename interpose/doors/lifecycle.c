@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "interpose/base/memory.h"
-#include "interpose/doors/doors.h"
+#include "interpose/base/pages.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/enter.h"
+#include "interpose/doors/nvtx.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/graphs.h"
@@ -30,6 +31,8 @@
 #include "interpose/record/recorder.h"
 #include "interpose/record/run_processes.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/objects.h"
 
 static uint32_t started, finished;
 
@@ -39,14 +42,14 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 static void in_child(void)
 {
     finished = 0;
-    memory_after_fork();
+    pages_after_fork();
     driver_after_fork();
-    doors_after_fork();
+    door_after_fork();
     nvtx_after_fork();
     enter_after_fork();
     thread_after_fork();
     guard_after_fork();
-    objects_after_fork();
+    contexts_after_fork();
     objects_handles_after_fork();
     capture_after_fork();
     memories_after_fork();

@@ -6,14 +6,15 @@
  * Everything here may be called by any thread, before or after any CUDA call, also where the library is not preloaded; it
  * must never call CUDA.
  */
+#include "interpose/doors/nvtx.h"
+
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
 #include <string.h>
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
-#include "interpose/doors/doors.h"
+#include "interpose/base/pages.h"
 #include "interpose/env/env.h"
 #include "interpose/record/thread_regions.h"
 #include "interpose/record/threads.h"
@@ -170,7 +171,7 @@ static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
     struct domain *found = domains;
     while (found && strcmp(found->name, text) != 0)
         found = found->next;
-    if (!found && (found = memory_keep(sizeof *found))) {
+    if (!found && (found = pages_keep(sizeof *found))) {
         memcpy(found->name, text, sizeof text);
         found->next = domains;
         domains = found;
@@ -189,7 +190,7 @@ static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t domain, const c
 {
     (void)domain;
     size_t size = text ? strnlen(text, TEXT - 1) : 0;
-    char *kept = memory_keep(size + 1);
+    char *kept = pages_keep(size + 1);
     if (kept && size)
         memcpy(kept, text, size);
     return (nvtxStringHandle_t)kept;

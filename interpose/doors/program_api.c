@@ -2,7 +2,6 @@
  *
  * What ptds.h finds in the library. Called by programs that know of it; must be harmless in any state.
  */
-#include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/env/env_value.h"
 
 #define LIMIT_OF_A_TRACE (UINT64_C(256) << 20)
 #define LIMIT_IN_MEMORY (UINT64_C(32) << 20) /* where nobody will look at more than a summary */

@@ -68,10 +68,6 @@ struct env {
  * takes no lock, allocates nothing, and says a wrong value once on stderr. */
 const struct env *env_get(void);
 
-/* One of the variables whose names begin with PTDS_: as it is now, and where it is not set, as it was when the process
- * began; NULL if it was not set then, either. */
-const char *env_value(const char *name);
-
 /* Calls each(name, value) for every variable of env.def that is set. */
 void env_each_set(void (*each)(const char *name, const char *value, void *context), void *context);
 

@@ -9,6 +9,7 @@
 #include "interpose/footprint/tables.h"
 #include "interpose/record/file/rescue.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/map.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ void footprint_record_part(struct call *C, uint32_t of, uint32_t same)
 /* A free waits for the context whose memory it is (tests/conformance/hostblock_contexts.c). */
 static void keep_context(struct call *C, struct memory *memory)
 {
-    struct context *context = objects_context_now(C->thread);
+    struct context *context = contexts_now(C->thread);
     if (!context || !context->handle)
         return;
     memory->context = context;

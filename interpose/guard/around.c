@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose/base/cancel.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
@@ -16,6 +17,7 @@
 #include "interpose/guard/settle.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 
 /* ---- captures ---- */
 
@@ -82,7 +84,7 @@ void guard_capture_takes(struct stream *stream)
 /* What is on its way into the driver at this moment is not waited for. */
 static void all_begun(struct call *C)
 {
-    struct context *context = objects_context_now(C->thread);
+    struct context *context = contexts_now(C->thread);
     if (C->api != API_cuCtxSynchronize || !context->pool)
         return;
     memset(C->guarded.real, 0, sizeof C->guarded.real);
@@ -102,7 +104,7 @@ static void all_done(struct call *C)
     lock_take(&guard_state.lock);
     for (unsigned i = 0; i < guard_state.order.high; i++)
         order_done(&guard_state.order, i, C->guarded.real[i]);
-    pool_anew(objects_context_now(C->thread));
+    pool_anew(contexts_now(C->thread));
     lock_drop(&guard_state.lock);
 }
 

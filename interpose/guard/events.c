@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
@@ -33,7 +34,7 @@ static struct guard_event *make(CUevent event, int timed, int foreign)
     if (entry)
         unused = entry->next;
     lock_drop(&unused_lock);
-    if (!entry && !(entry = memory_keep(sizeof *entry)))
+    if (!entry && !(entry = pages_keep(sizeof *entry)))
         return NULL;
     *entry = (struct guard_event){
         .timed = (uint8_t)timed, .foreign = (uint8_t)foreign, .unseen = guard_unseen(), .ticket = UINT32_MAX};

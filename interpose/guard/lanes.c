@@ -5,7 +5,7 @@
  */
 #include "interpose/guard/lanes.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/reach.h"
 
@@ -16,7 +16,7 @@ int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int e
     unsigned i = 0;
     while (i < o->high && o->lanes[i]->open)
         i++;
-    if (i == ORDER_LANES || domain >= ORDER_DOMAINS || (!o->lanes[i] && !(o->lanes[i] = memory_keep(sizeof(struct lane)))))
+    if (i == ORDER_LANES || domain >= ORDER_DOMAINS || (!o->lanes[i] && !(o->lanes[i] = pages_keep(sizeof(struct lane)))))
         return -1;
     struct lane *lane = o->lanes[i];
     *lane = (struct lane){.kind = (uint8_t)kind,

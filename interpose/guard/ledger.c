@@ -5,7 +5,7 @@
  */
 #include "interpose/guard/ledger.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/arrays.h"
 #include "interpose/guard/claims.h"
 
@@ -29,7 +29,7 @@ static struct ledger *ledger_of(struct memory *memory)
     if (ledger)
         unused = ledger->next_unused;
     else
-        ledger = memory_keep(sizeof *ledger);
+        ledger = pages_keep(sizeof *ledger);
     if (ledger)
         *ledger = (struct ledger){0};
     return memory->ledger = ledger;

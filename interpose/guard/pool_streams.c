@@ -6,11 +6,13 @@
  */
 #include <errno.h>
 
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/pool.h"
 #include "interpose/record/device/device_times.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/streams.h"
 
 static int make_stream(CUstream *stream, unsigned flags, int has_priority, int priority)
 {
@@ -60,7 +62,7 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         pool->apart |= (flags & CU_STREAM_NON_BLOCKING) != 0;
         if (pool->attributes)
             ASK(REAL(cuStreamCopyAttributes)(stream, pool->at[0].handle));
-        uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
+        uint32_t uid = streams_own(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
         lock_take(&guard_state.lock);
         int added = add_stream(pool, stream, uid, count);
         lock_drop(&guard_state.lock);

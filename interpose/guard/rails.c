@@ -13,11 +13,14 @@
 
 #include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/gate.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/pool.h"
 #include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/streams.h"
 
 struct guard_state guard_state;
 struct rail rails[ORDER_LANES];

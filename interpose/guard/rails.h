@@ -7,8 +7,8 @@
 #ifndef PTDS_RAILS_H
 #define PTDS_RAILS_H
 
-#include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
+#include "interpose/base/word.h"
 #include "interpose/guard/order.h"
 #include "interpose/state/call.h"
 

@@ -10,6 +10,8 @@
 
 #include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/gate.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/guard/claims.h"

@@ -3,6 +3,7 @@
  * The events that the guard keeps ready in each context, and takes back when it needs them no more. Called by the guard
  * where it records one, with or without its lock. No event of a context that is gone may come back.
  */
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/pool.h"
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "interpose/base/cancel.h"
+#include "interpose/base/gate.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"

@@ -6,9 +6,9 @@
 #define PTDS_CALLERS_H
 
 /* 1 if calls from this address keep the legacy stream. Any thread; cached. */
-int caller_excluded(const void *caller);
+int callers_excluded(const void *caller);
 
 /* 1 if either list is set. */
-int caller_filter_on(void);
+int callers_filter_on(void);
 
 #endif

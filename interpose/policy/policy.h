@@ -6,6 +6,7 @@
 #ifndef PTDS_POLICY_H
 #define PTDS_POLICY_H
 
+#include "interpose/env/env.h"
 #include "interpose/state/call.h"
 
 struct policy {

@@ -12,6 +12,7 @@
 
 #include "interpose/base/audited.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/slots.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
@@ -71,7 +72,7 @@ static int note_namespace(const struct elf_object *object, void *to_record)
 
 int bypass_in_a_namespace(void)
 {
-    return elf_each_elsewhere(note_namespace, NULL);
+    return loaded_each_elsewhere(note_namespace, NULL);
 }
 
 /* Whom the auditor saw; without it, or if nobody asked the loader by name, that there is such a driver. */
@@ -86,7 +87,7 @@ static void note_namespaces(void)
         to_record = 0;
     }
     if (to_record)
-        elf_each_elsewhere(note_namespace, &to_record);
+        loaded_each_elsewhere(note_namespace, &to_record);
 }
 
 /* How far an object's references show that it went past the shim. */
@@ -97,7 +98,7 @@ struct past {
 static int leads_to_libc(uintptr_t address)
 {
     struct elf_object there;
-    return elf_containing((const void *)address, &there) && elf_is_libc(&there);
+    return loaded_containing((const void *)address, &there) && elf_is_libc(&there);
 }
 
 static void look_at(const struct elf_object *object, const struct slot *slot, void *data)
@@ -141,14 +142,14 @@ static void note_others(const struct elf_object *object, uint32_t functions, voi
 {
     char program[1024];
     (void)unused;
-    recorder_bypass(PTDS_BYPASS_FUNCTIONS, elf_path(object, program, sizeof program), functions);
+    recorder_bypass(PTDS_BYPASS_FUNCTIONS, loaded_path(object, program, sizeof program), functions);
 }
 
 void bypass_record(void)
 {
     int drivers = 0;
     driver_look_behind();
-    elf_each(note_object, &drivers);
+    loaded_each(note_object, &drivers);
     others_each(note_others, NULL);
     note_namespaces();
 }

@@ -11,7 +11,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/record/append.h"
 #include "interpose/record/recorder.h"
@@ -70,7 +70,7 @@ static struct hostfunc *take_free(void)
 static void grow(void)
 {
     lock_take(&growing);
-    struct hostfunc *block = block_count < BLOCKS ? memory_pages(BLOCK * sizeof *block) : NULL;
+    struct hostfunc *block = block_count < BLOCKS ? pages_map(BLOCK * sizeof *block) : NULL;
     if (block) {
         for (uint32_t i = 0; i < BLOCK; i++)
             block[i].index = block_count * BLOCK + i;

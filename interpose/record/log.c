@@ -18,6 +18,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
@@ -143,7 +144,7 @@ static void site(const struct call *C, char *out, size_t size)
     struct elf_object object;
     const char *file = "?";
     uintptr_t offset = (uintptr_t)C->caller;
-    if (elf_containing(C->caller, &object)) {
+    if (loaded_containing(C->caller, &object)) {
         const char *slash = strrchr(object.path, '/');
         file = *object.path ? (slash ? slash + 1 : object.path) : "program";
         offset -= object.bias;

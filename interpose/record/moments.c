@@ -14,6 +14,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/env/env.h"
+#include "interpose/env/env_value.h"
 #include "interpose/record/file/path.h"
 
 #define NAMES_MOST 16u

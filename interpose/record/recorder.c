@@ -18,6 +18,7 @@
 #include "interpose/record/start.h"
 #include "interpose/record/threads.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 
 uint32_t recorder_running, recorder_pid;
@@ -119,7 +120,7 @@ static __attribute__((noinline)) void record_any(struct call *C)
     struct thread *thread = C->thread;
     uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0, ticks = leave ? leave - C->enter : 0;
     if (!C->context)
-        C->context = objects_context_now(thread);
+        C->context = contexts_now(thread);
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
     if (leave && thread->now)

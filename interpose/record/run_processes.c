@@ -13,6 +13,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/env/env.h"
+#include "interpose/env/env_value.h"
 #include "interpose/record/bypass.h"
 
 uint64_t run_processes_id(void)

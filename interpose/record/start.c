@@ -13,8 +13,8 @@
 #include "interpose/base/cancel.h"
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/base/elf.h"
-#include "interpose/base/lock.h"
+#include "interpose/base/loaded.h"
+#include "interpose/base/word.h"
 #include "interpose/env/env.h"
 #include "interpose/record/device/device_times.h"
 #include "interpose/record/file/define.h"
@@ -54,7 +54,7 @@ static void fill_header(struct ptds_trace_header *header)
     header->born = path_process_born();
     header->run = run_processes_id();
     gethostname(header->host, sizeof header->host - 1);
-    elf_program_path(header->program, sizeof header->program);
+    loaded_program_path(header->program, sizeof header->program);
     memcpy(header->shim, PTDS_VERSION, sizeof PTDS_VERSION);
     header->schema_offset = 4096;
     header->schema_size = sizeof schema - 1;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "interpose/base/clock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/file/define.h"
@@ -73,7 +73,7 @@ static int wanted(void)
 
 static void push_early(struct thread *thread, const char *name, const char *domain)
 {
-    if (!thread->early && !(thread->early = memory_keep(THREAD_REGIONS * sizeof *thread->early)))
+    if (!thread->early && !(thread->early = pages_keep(THREAD_REGIONS * sizeof *thread->early)))
         return;
     if (thread->early_depth < THREAD_REGIONS) {
         struct early_region *early = &thread->early[thread->early_depth];

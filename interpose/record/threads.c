@@ -14,7 +14,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/record/append.h"
 #include "interpose/record/file/define.h"
 #include "interpose/record/file/path.h"
@@ -23,6 +23,7 @@
 #include "interpose/record/recorder.h"
 #include "interpose/record/stacks/stacks.h"
 #include "interpose/record/thread_regions.h"
+#include "interpose/state/contexts.h"
 
 /* What a COUNTS chunk holds, and where. */
 #define ROWS (API_COUNT * 2)
@@ -73,7 +74,7 @@ void threads_started(struct thread *thread)
     if (!recorder_on())
         return;
     struct ptds_chunk *chunk = rescue_chunk(PTDS_CHUNK_COUNTS, thread->uid);
-    uint8_t *base = chunk ? (uint8_t *)chunk : memory_pages(PTDS_CHUNK_SIZE);
+    uint8_t *base = chunk ? (uint8_t *)chunk : pages_map(PTDS_CHUNK_SIZE);
     if (base) {
         thread->defaults = (struct ptds_default_count *)(base + DEFAULTS_AT);
         thread->now = (struct ptds_now *)(base + NOW_AT);
@@ -122,7 +123,7 @@ static void fold_counts(struct thread *thread)
     if (!added)
         add_to_all(base, in_chunk);
     if (!in_chunk)
-        memory_pages_free(base, PTDS_CHUNK_SIZE);
+        pages_unmap(base, PTDS_CHUNK_SIZE);
     else if (all_counts)
         store_chunk_back((struct ptds_chunk *)base);
 }
@@ -192,7 +193,7 @@ void threads_call_waits(const struct call *C)
     struct ptds_now *now = C->thread->now;
     if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !recorder_on())
         return;
-    const struct context *context = C->context ? C->context : objects_context_now(C->thread);
+    const struct context *context = C->context ? C->context : contexts_now(C->thread);
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     now->caller = (uint64_t)C->caller;

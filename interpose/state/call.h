@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/state/touched.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/promise.h"
+#include "interpose/state/streams.h"
 #include "interpose/state/thread.h"
+#include "interpose/state/touched.h"
 #include "interpose/trace/format.h"
 
 #define CALL_WORDS 40u

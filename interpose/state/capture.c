@@ -10,8 +10,10 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
+#include "interpose/state/streams.h"
 
 #define CAPTURES 64
 #define THREADS 64
@@ -46,11 +48,11 @@ static int is_legacy(const struct call *C, CUstream handle)
 static struct member describe(const struct call *C, CUstream handle)
 {
     if (handle == NULL || handle == CU_STREAM_PER_THREAD)
-        return (struct member){C->thread->uid, objects_context_now(C->thread), 1, NULL};
-    struct stream *stream = objects_stream(C->thread, handle);
+        return (struct member){C->thread->uid, contexts_now(C->thread), 1, NULL};
+    struct stream *stream = streams_get(C->thread, handle);
     /* Of an unknown stream assume that legacy work minds it. */
     int blocking = !stream || (stream->kind != PTDS_STREAM_NON_BLOCKING && stream->kind != PTDS_STREAM_SHIM_NON_BLOCKING);
-    return (struct member){0, stream ? stream->context : objects_context_now(C->thread), blocking, stream};
+    return (struct member){0, stream ? stream->context : contexts_now(C->thread), blocking, stream};
 }
 
 static struct capture *with_thread(uint32_t thread)
@@ -210,7 +212,7 @@ int capture_takes(const struct call *C, CUstream named)
         return 0;
     if (!named || named == CU_STREAM_PER_THREAD)
         return capture_has_per_thread(C->thread);
-    const struct stream *stream = objects_stream(C->thread, named);
+    const struct stream *stream = streams_get(C->thread, named);
     return stream && stream->capturing;
 }
 

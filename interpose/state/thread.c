@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/specific.h"
 #include "interpose/env/env.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/uids.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 uint32_t thread_fork_generation;
@@ -114,7 +116,7 @@ static struct thread *take_ended(void)
 
 static struct thread *make_state(void)
 {
-    struct thread *thread = memory_keep(sizeof *thread), *head = thread_all();
+    struct thread *thread = pages_keep(sizeof *thread), *head = thread_all();
     if (!thread)
         return NULL;
     do
@@ -205,12 +207,12 @@ static struct thread_context *make_entry(struct context *context)
 {
     struct thread_context *entry = take_retired(context);
     if (!entry)
-        entry = memory_keep(sizeof *entry);
+        entry = pages_keep(sizeof *entry);
     if (!entry)
         return NULL;
     entry->context = context;
     entry->context_uid = context->uid;
-    entry->per_thread_uid = objects_uid(OBJECT_STREAM);
+    entry->per_thread_uid = uids_next(OBJECT_STREAM);
     return entry;
 }
 

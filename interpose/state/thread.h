@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/state/objects.h"
+#include "interpose/state/streams.h"
 #include "interpose/trace/format.h"
 
 struct device_pool;

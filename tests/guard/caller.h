@@ -10,6 +10,7 @@
 #include <atomic>
 
 extern "C" {
+#include "interpose/state/contexts.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
@@ -121,7 +122,7 @@ protected:
     void SetUp() override
     {
         install_driver();
-        context_ = objects_context(kContext);
+        context_ = contexts_get(kContext);
         ASSERT_TRUE(context_);
         ASSERT_EQ(2u, guard_make_lanes(context_, 2, 0, 0, 0));
     }

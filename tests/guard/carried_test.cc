@@ -10,6 +10,11 @@
 #include <atomic>
 #include <thread>
 
+extern "C" {
+#include "interpose/base/gate.h"
+#include "interpose/state/contexts.h"
+}
+
 namespace
 {
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/doors/doors.h"
+#include "interpose/doors/quick_launches.h"
+#include "interpose/doors/wrappers.h"
+#include "interpose/base/gate.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/record/quick_record.h"
 #include "interpose/record/recorder.h"
@@ -91,8 +93,8 @@ protected:
         Short::SetUp();
         driver_real[API_cuLaunchKernel][0] = reinterpret_cast<void *>(driver_launch);
         driver_real[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(driver_launch_ex);
-        door_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
-        door_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
+        wrappers_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
+        wrappers_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
         quick_launches(GetParam());
         if (GetParam())
             record();
@@ -105,7 +107,7 @@ protected:
     }
     void record()
     {
-        if (door_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
+        if (wrappers_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
             GTEST_SKIP() << "with a sanitizer recorded launches all go the long way";
         struct thread *thread = &a_->thread;
         thread->chunk = reinterpret_cast<struct ptds_chunk *>(chunk_.data());
@@ -119,7 +121,7 @@ protected:
     /* Twice from one place, which is known the second time. */
     static __attribute__((noinline)) CUresult launch(CUstream stream, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(door_go[API_cuLaunchKernel][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(wrappers_go[API_cuLaunchKernel][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};
@@ -129,7 +131,7 @@ protected:
     }
     static __attribute__((noinline)) CUresult launch_ex(const CUlaunchConfig *config, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(door_go[API_cuLaunchKernelEx][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(wrappers_go[API_cuLaunchKernelEx][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};

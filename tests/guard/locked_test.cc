@@ -5,6 +5,10 @@
 #include "tests/guard/script.h"
 #include "tests/guard/waits.h"
 
+extern "C" {
+#include "interpose/base/lock.h"
+}
+
 namespace
 {
 

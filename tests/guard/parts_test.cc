@@ -13,7 +13,7 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/arrays.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/ledger.h"
@@ -141,9 +141,9 @@ int reach_where_no_memory_is_left()
     reach_raise(&larger, 2, 50);
     take_unused_arrays();
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+    if (setrlimit(RLIMIT_AS, &none) != 0 || pages_map(PAGES_SMALLEST))
         return 1;
-    while (memory_keep(16))
+    while (pages_keep(16))
         ;
     reach_raise(&reach, 0, 11);
     if (reach_until(&reach, 0) != 11 || reach_until(&reach, 9) != 0)

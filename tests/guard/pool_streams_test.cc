@@ -12,6 +12,8 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/state/contexts.h"
+#include "interpose/base/lock.h"
 #include "interpose/guard/pool.h"
 #include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
@@ -108,7 +110,7 @@ protected:
     {
         static uintptr_t handle = 0x200000;
         g_current = CUcontext(handle += 0x100);
-        contexts_.push_back(objects_context(g_current));
+        contexts_.push_back(contexts_get(g_current));
         return contexts_.back();
     }
     std::vector<struct context *> contexts_;

@@ -13,6 +13,8 @@
 #include <thread>
 
 extern "C" {
+#include "interpose/base/gate.h"
+#include "interpose/base/lock.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/pool.h"
 #include "interpose/guard/turn.h"

@@ -9,6 +9,10 @@
 
 #include <thread>
 
+extern "C" {
+#include "interpose/base/lock.h"
+}
+
 namespace
 {
 

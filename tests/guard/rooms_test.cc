@@ -8,6 +8,12 @@
 
 #include <thread>
 
+extern "C" {
+#include "interpose/base/lock.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/streams.h"
+}
+
 namespace
 {
 

@@ -6,6 +6,7 @@
 #include "tests/guard/script.h"
 
 extern "C" {
+#include "interpose/state/hooks.h"
 #include "interpose/env/env.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"

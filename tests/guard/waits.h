@@ -15,6 +15,7 @@
 #include <thread>
 
 extern "C" {
+#include "interpose/base/lock.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 extern "C" {
+#include "interpose/base/loaded.h"
 #include "interpose/base/elf.h"
 #include "interpose/code/code.h"
 #include "interpose/record/file/define.h"
@@ -267,7 +268,7 @@ TEST_F(Definitions, StacksAndTheirObjects)
     struct elf_object object;
     char path[1024];
     void *const frames[] = {reinterpret_cast<void *>(&define_stack), reinterpret_cast<void *>(0x10)};
-    ASSERT_TRUE(elf_containing(frames[0], &object));
+    ASSERT_TRUE(loaded_containing(frames[0], &object));
     const uint32_t id = define_stack(frames, 2);
     auto stack = last<ptds_rec_STACK>(PTDS_REC_STACK);
     EXPECT_EQ(id, stack.id);
@@ -278,7 +279,7 @@ TEST_F(Definitions, StacksAndTheirObjects)
     EXPECT_EQ(object.end, written.end);
     EXPECT_EQ(object.bias, written.bias);
     EXPECT_EQ(1u, written.id);
-    EXPECT_EQ(elf_path(&object, path, sizeof path), texts<ptds_rec_OBJECT>(PTDS_REC_OBJECT).back());
+    EXPECT_EQ(loaded_path(&object, path, sizeof path), texts<ptds_rec_OBJECT>(PTDS_REC_OBJECT).back());
     EXPECT_EQ(id + 1, define_stack(frames, 1));
     EXPECT_EQ(1u, all<ptds_rec_OBJECT>(PTDS_REC_OBJECT).size()) << "once";
     void *const libc[] = {reinterpret_cast<void *>(&prctl)};

@@ -11,6 +11,7 @@
 #include "tests/record/recording.h"
 
 extern "C" {
+#include "interpose/env/env.h"
 #include "interpose/record/threads.h"
 }
 

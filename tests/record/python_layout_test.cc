@@ -15,6 +15,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* a function with a struct's name is C */
 extern "C" {
+#include "interpose/base/loaded.h"
 #include "interpose/record/stacks/python_layout.h"
 }
 #pragma GCC diagnostic pop
@@ -27,7 +28,7 @@ class Layout : public testing::Test
 protected:
     void SetUp() override
     {
-        ASSERT_TRUE(elf_containing(_PyRuntime, &program_));
+        ASSERT_TRUE(loaded_containing(_PyRuntime, &program_));
         make(1);
     }
     static void make(size_t which)
@@ -131,7 +132,7 @@ TEST_F(Layout, ItsKeyMustLieWithin)
 TEST_F(Layout, AnObjectThatIsNone)
 {
     struct elf_object libc;
-    ASSERT_TRUE(elf_containing(reinterpret_cast<const void *>(&fork), &libc));
+    ASSERT_TRUE(loaded_containing(reinterpret_cast<const void *>(&fork), &libc));
     EXPECT_EQ(0, python_layout_of(&libc));
     EXPECT_TRUE(in_child([&] {
         return python_layout_of(&program_) == 1 && python_layout_of(&program_) == 1 && python_layout_of(&libc) == 0;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 extern "C" {
+#include "interpose/env/env.h"
 #include "interpose/record/file/store.h"
 #include "interpose/record/log.h"
 #include "interpose/record/recorder.h"

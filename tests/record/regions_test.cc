@@ -5,6 +5,7 @@
 #include "tests/record/recording.h"
 
 extern "C" {
+#include "interpose/env/env.h"
 #include "interpose/record/recorder.h"
 #include "interpose/record/thread_regions.h"
 #include "interpose/record/threads.h"

@@ -12,6 +12,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/cupti/cupti.h"
 #include "interpose/driver/driver.h"
 #include "interpose/record/append.h"
@@ -65,7 +66,7 @@ static void operation(uint64_t id, uint32_t base_id, int64_t start, int64_t end)
 static int plugin_path(char path[1024])
 {
     struct elf_object own;
-    if (!elf_containing((const void *)device_cupti_start, &own))
+    if (!loaded_containing((const void *)device_cupti_start, &own))
         return 0;
     const char *slash = strrchr(own.path, '/');
     size_t folder = slash ? (size_t)(slash - own.path) + 1 : 0;
@@ -91,7 +92,7 @@ int device_cupti_start(void)
     char path[1024] = PLUGIN;
     int saved = errno;
     if (plugin_path(path) && driver_load(path, RTLD_NOW | RTLD_LOCAL))
-        elf_each(find_start, &start);
+        loaded_each(find_start, &start);
     const char *problem = start ? start(&shim, &tool) : "it could not be loaded";
     if (problem)
         diag_once(DIAG_ERROR, "PTDS_DEVICE_TIMES=cupti: ", path, ": ", problem, "; no device times");

@@ -12,13 +12,14 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/floats.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/device/device_cupti.h"
 #include "interpose/record/file/define.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 
 #define PAIRS 8u               /* samples that a thread may have under way in a context */
 #define AT_LEAST 100u          /* operations of which at most one is touched */
@@ -119,7 +120,7 @@ static struct device_base *base_of(struct context *context)
     struct device_base *base = __atomic_load_n(&context->device_base, __ATOMIC_ACQUIRE), *none = NULL;
     if (base)
         return base;
-    base = memory_keep(sizeof *base);
+    base = pages_keep(sizeof *base);
     if (base && !__atomic_compare_exchange_n(&context->device_base, &none, base, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         base = none;
     return base;
@@ -229,7 +230,7 @@ static struct device_pool *pool_of(struct thread *thread, struct context *contex
     struct thread_context *here = thread_in(thread, context);
     if (!here)
         return NULL;
-    if (!here->device_pool && (here->device_pool = memory_keep(sizeof *here->device_pool))) {
+    if (!here->device_pool && (here->device_pool = pages_keep(sizeof *here->device_pool))) {
         here->device_pool->every = AT_LEAST;
         here->device_pool->random = thread->uid;
         here->device_pool->countdown = next_countdown(here->device_pool);
@@ -264,7 +265,7 @@ static void begin_sample(struct call *C, struct device_pool *pool)
 /* The thread's current context, if its work may be looked at. */
 static struct context *sampled_context(const struct call *C)
 {
-    struct context *now = capture_any() ? NULL : objects_context_now(C->thread);
+    struct context *now = capture_any() ? NULL : contexts_now(C->thread);
     return now && now->handle && now->kind != PTDS_CONTEXT_GREEN ? now : NULL;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/record/file/trace_file.h"
 
 #define PAGE ((uintptr_t)getpagesize())
@@ -20,11 +20,11 @@
 
 void chunk_pages_populate(struct ptds_chunk *chunk)
 {
-    uint8_t *rest = (uint8_t *)chunk + MEMORY_PAGE; /* the header's page is there */
-    size_t size = PTDS_CHUNK_SIZE - MEMORY_PAGE;
+    uint8_t *rest = (uint8_t *)chunk + PAGES_SMALLEST; /* the header's page is there */
+    size_t size = PTDS_CHUNK_SIZE - PAGES_SMALLEST;
     if (madvise(rest, size, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
         return;
-    for (size_t at = 0; at < size; at += MEMORY_PAGE) /* Linux before 5.14, or larger pages */
+    for (size_t at = 0; at < size; at += PAGES_SMALLEST) /* Linux before 5.14, or larger pages */
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
@@ -33,7 +33,7 @@ void chunk_pages_clear(struct ptds_chunk *chunk)
     if (trace_file_path())
         memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
     else
-        memory_clear(chunk + 1, PTDS_CHUNK_SIZE - sizeof *chunk);
+        pages_clear(chunk + 1, PTDS_CHUNK_SIZE - sizeof *chunk);
 }
 
 void chunk_pages_let_go(const void *from, const struct ptds_chunk *chunk)

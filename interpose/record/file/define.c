@@ -8,6 +8,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/lock.h"
 #include "interpose/record/file/forget.h"
 #include "interpose/record/file/rescue.h"
@@ -294,12 +295,12 @@ static void define_object(uintptr_t address)
 {
     struct elf_object object;
     char program[1024];
-    if (object_known(address) || !elf_containing((const void *)address, &object))
+    if (object_known(address) || !loaded_containing((const void *)address, &object))
         return;
-    const char *path = elf_path(&object, program, sizeof program);
+    const char *path = loaded_path(&object, program, sizeof program);
     struct ptds_rec_OBJECT record = {.base = object.base, .end = object.end, .bias = object.bias};
     const uint8_t *id = NULL;
-    uint32_t size = elf_build_id(&object, &id);
+    uint32_t size = loaded_build_id(&object, &id);
     record.build_id_size = size > 20 ? 20 : size;
     if (id)
         memcpy(record.build_id, id, record.build_id_size);

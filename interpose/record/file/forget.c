@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/record/file/rescue.h"
 #include "interpose/record/file/store.h"
 #include "interpose/state/thread.h"
@@ -375,7 +375,7 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     each_old_definition(&walk, count_definition);
     while (capacity < walk.count * 2 + 2)
         capacity *= 2;
-    walk.candidates = (struct candidates){memory_pages(capacity * sizeof(uint64_t)), capacity, 0};
+    walk.candidates = (struct candidates){pages_map(capacity * sizeof(uint64_t)), capacity, 0};
     if (!walk.candidates.slots)
         return 0;
     each_definition(&walk, find_ends, find_ends);
@@ -387,6 +387,6 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     each_definition(&walk, use_of_definition_that_stays, use_of_record);
     each_old_definition(&walk, give_name_back);
     uint32_t given = give_chunks_back(&walk);
-    memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));
+    pages_unmap(walk.candidates.slots, capacity * sizeof(uint64_t));
     return given;
 }

@@ -13,7 +13,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/record/file/chunk_pages.h"
 #include "interpose/record/file/trace_file.h"
 #include "interpose/record/file/truncated_file.h"
@@ -79,7 +79,7 @@ static void *part_of(const void *address, size_t *size)
 
 static int grow(void)
 {
-    uint8_t *extent = trace_file_path() ? trace_file_map(end_of_file(), EXTENT_SIZE) : memory_pages(EXTENT_SIZE);
+    uint8_t *extent = trace_file_path() ? trace_file_map(end_of_file(), EXTENT_SIZE) : pages_map(EXTENT_SIZE);
     if (!extent) {
         store.full = 1;
         return 0;
@@ -100,7 +100,7 @@ static int begin_in_file(const char *path)
         return 1;
     }
     if (store.header)
-        memory_pages_free(store.header, PTDS_HEADER_SIZE);
+        pages_unmap(store.header, PTDS_HEADER_SIZE);
     trace_file_give_up();
     store.full = 0;
     return 0;
@@ -108,7 +108,7 @@ static int begin_in_file(const char *path)
 
 static int begin_in_memory(void)
 {
-    store.header = memory_pages(PTDS_HEADER_SIZE);
+    store.header = pages_map(PTDS_HEADER_SIZE);
     return store.header && grow();
 }
 
@@ -118,8 +118,8 @@ static int make_tables(uint64_t limit)
     if (chunks > (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS)
         chunks = (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS;
     store.chunks_max = chunks < PTDS_EXTENT_CHUNKS ? PTDS_EXTENT_CHUNKS : chunks;
-    store.extents = memory_pages(store.chunks_max / PTDS_EXTENT_CHUNKS * sizeof *store.extents);
-    store.states = memory_pages(store.chunks_max);
+    store.extents = pages_map(store.chunks_max / PTDS_EXTENT_CHUNKS * sizeof *store.extents);
+    store.states = pages_map(store.chunks_max);
     return store.extents && store.states;
 }
 

@@ -10,6 +10,7 @@
 #include <unwind.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 
 static struct unwinder {
     _Unwind_Reason_Code (*walk)(_Unwind_Trace_Fn, void *);
@@ -33,7 +34,7 @@ static int has_unwinder(void)
 {
     uint32_t none = 0;
     if (__atomic_compare_exchange_n(&looked, &none, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-        elf_each(is_unwinder, &unwinder);
+        loaded_each(is_unwinder, &unwinder);
         __atomic_store_n(&looked, 2, __ATOMIC_RELEASE);
     }
     return __atomic_load_n(&looked, __ATOMIC_ACQUIRE) == 2 && unwinder.walk && unwinder.frame_at && unwinder.pc;

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/loaded.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/peek.h"
 #include "interpose/base/sites.h"
 #include "interpose/env/env.h"
@@ -53,7 +54,7 @@ int python_may_call(void *const *frames, int count, int whole)
     if (whole)
         return 0;
     if (!python_layout() && __atomic_fetch_add(&searches, 1, __ATOMIC_RELAXED) < SEARCHES)
-        elf_each(look_for_one, NULL);
+        loaded_each(look_for_one, NULL);
     return python_layout() != NULL;
 }
 
@@ -65,7 +66,7 @@ int python_is_here(void)
 struct python_thread *python_of(struct thread *thread)
 {
     if (!thread->python)
-        thread->python = memory_keep(sizeof *thread->python);
+        thread->python = pages_keep(sizeof *thread->python);
     return thread->python;
 }
 
@@ -262,7 +263,7 @@ int python_frames(struct thread *thread, struct python_frame *out, int most)
 void python_forget(struct thread *thread)
 {
     if (thread->python)
-        memory_clear(thread->python, sizeof *thread->python);
+        pages_clear(thread->python, sizeof *thread->python);
 }
 
 void python_after_fork(void)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "interpose/base/elf.h"
 #include "interpose/base/peek.h"
 #include "interpose/base/specific.h"
 

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "interpose/base/elf.h"
-#include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/own_stack.h"
+#include "interpose/base/pages.h"
+#include "interpose/base/word.h"
 #include "interpose/record/file/define.h"
 #include "interpose/record/stacks/python.h"
 #include "interpose/state/map.h"
@@ -79,7 +80,7 @@ static const void *const *readable_end(const struct call *C)
         return (const void *const *)top;
     if (frame >= low && frame < high)
         return (const void *const *)high;
-    return (const void *const *)((frame | (MEMORY_PAGE - 1)) + 1);
+    return (const void *const *)((frame | (PAGES_SMALLEST - 1)) + 1);
 }
 
 /* Functions built with branch protection sign what they keep there; unwinding takes that off, and so does this. */
@@ -98,7 +99,7 @@ static const void *unsigned_address(const void *kept)
 static int ends_in_generated_code(void *const *frames, int count)
 {
     struct elf_object object;
-    return count > 1 && !elf_containing(frames[count - 1], &object);
+    return count > 1 && !loaded_containing(frames[count - 1], &object);
 }
 
 /* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way: the first
@@ -244,7 +245,7 @@ static uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
 
 uint32_t stacks_id(struct call *C, int worth)
 {
-    if (!C->thread->stacks && !(C->thread->stacks = memory_keep(STACKS_PLACES * sizeof *C->thread->stacks)))
+    if (!C->thread->stacks && !(C->thread->stacks = pages_keep(STACKS_PLACES * sizeof *C->thread->stacks)))
         return 0;
     struct stack_entry *entry = stacks_entry(C->thread, C->caller, C->frame);
     int same = stacks_match(entry, C->caller, C->frame);
@@ -258,7 +259,7 @@ uint32_t stacks_id(struct call *C, int worth)
 void stacks_forget(struct thread *thread)
 {
     if (thread->stacks)
-        memory_clear(thread->stacks, STACKS_PLACES * sizeof *thread->stacks);
+        pages_clear(thread->stacks, STACKS_PLACES * sizeof *thread->stacks);
     python_forget(thread);
 }
 

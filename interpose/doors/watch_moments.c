@@ -4,8 +4,10 @@
  * (record/moments.h). door_open puts them in where `ptds probe` asks for that. Must change nothing else about a call. Those
  * that begin and end contexts and modules are not watched: start-up and teardown are not work.
  */
+#include "interpose/doors/watch_moments.h"
+
 #include "interpose/api/api.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/wrappers.h"
 #include "interpose/driver/driver.h"
 #include "interpose/record/moments.h"
 
@@ -70,19 +72,19 @@ static void *const watched[API_COUNT][2] = {
 #define CAN_WATCH 0
 #endif
 
-int watch_row(int id, int twin)
+int watch_moments_row(int id, int twin)
 {
     return CAN_WATCH && moments_wanted() && watched[id][twin] != NULL;
 }
 
-void watch_all(void)
+void watch_moments_all(void)
 {
     for (int id = 0; moments_wanted() && id < API_COUNT; id++) {
         for (int twin = 0; twin < 2; twin++) {
-            if (!watch_row(id, twin) || !driver_real[id][twin])
+            if (!watch_moments_row(id, twin) || !driver_real[id][twin])
                 continue;
-            behind[id][twin] = door_go[id][twin];
-            __atomic_store_n(&door_go[id][twin], watched[id][twin], __ATOMIC_RELEASE);
+            behind[id][twin] = wrappers_go[id][twin];
+            __atomic_store_n(&wrappers_go[id][twin], watched[id][twin], __ATOMIC_RELEASE);
         }
     }
 }

@@ -3,8 +3,8 @@
  * The three synchronous array copies that have no asynchronous form of their own: the same copy as a one-row 3D copy, on a
  * stream. Used by the table's async_form column.
  */
-#ifndef PTDS_ARRAYS_H
-#define PTDS_ARRAYS_H
+#ifndef PTDS_ARRAY_COPY_H
+#define PTDS_ARRAY_COPY_H
 
 #include "interpose/driver/driver.h"
 

@@ -3,9 +3,10 @@
  * The cuGetProcAddress door. The driver has answered already; names, versions, flags and errors are its business. Only the
  * address is looked up. Called by the wrappers of both versions after the call.
  */
-#include "interpose/base/elf.h"
-#include "interpose/doors/doors.h"
-#include "interpose/doors/untabled.h"
+#include "interpose/doors/lookup/procaddress.h"
+
+#include "interpose/doors/door.h"
+#include "interpose/doors/lookup/untabled.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
 #include "interpose/state/call.h"
@@ -43,7 +44,7 @@ static void *others(const char *symbol, void *function, int cuda_version, cuuint
     return own ? door_others(function, driver_row(own, &twin), twin, caller) : function;
 }
 
-void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags)
+void procaddress_answer(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags)
 {
     int twin;
     if (C->result != CUDA_SUCCESS || !function || !*function)

@@ -5,12 +5,13 @@
  * inside the loader with its locks held, also before any constructor: the rules are those of dlsym.c. Must not change
  * errno.
  */
+#include "interpose/doors/lookup/audit_answer.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/base/audited.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/driver/driver.h"
 
 /* The library's own, not libc's: these are its doors. */

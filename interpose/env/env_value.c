@@ -3,17 +3,18 @@
  * The library's variables as they were when the process began: programs clear their environment before they use CUDA, and
  * what was asked for holds all the same. Must not parse, complain or allocate: most processes never call CUDA.
  */
+#include "interpose/env/env_value.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "interpose/env/env.h"
 
 static const char prefix[] = "PTDS_";
 /* "NAME=value", one behind the other. A copy, for programs also write over their first environment's memory. */
 static char storage[16384];
 static size_t used;
-static const char *too_long; /* of those that did not fit the last, where it was: that it is there is refused later */
+static const char
+    *too_long; /* the last variable that did not fit, in the environment's own memory: env.c refuses its value */
 
 static __attribute__((constructor)) void note_environment(void)
 {

@@ -7,15 +7,17 @@
  *
  * A library's constructors have run by then.
  */
-#include "interpose/doors/deep.h"
+#include "interpose/doors/lookup/deep.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "interpose/base/diag.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/slots.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/driver/driver.h"
 
 /* The library and what it needs stay loaded meanwhile: the program does not have the handle yet, so it cannot give it back.
@@ -146,7 +148,7 @@ static int look(const struct elf_object *first, void *data)
 {
     struct deep *deep = data;
     (void)first;
-    elf_each(collect, deep);
+    loaded_each(collect, deep);
     if (find_library(deep))
         find_scope(deep);
     return 1;
@@ -166,13 +168,13 @@ static int reach_all(const struct elf_object *first, void *data)
 
 static void reach(struct deep *deep)
 {
-    elf_each(look, deep);
-    if (deep->scope_count == 0 || !elf_containing((const void *)(uintptr_t)&reach, &deep->self))
+    loaded_each(look, deep);
+    if (deep->scope_count == 0 || !loaded_containing((const void *)(uintptr_t)&reach, &deep->self))
         return;
     /* It may have brought the driver along. */
     for (uint32_t i = 0; i < deep->scope_count; i++)
         driver_owns((const void *)deep->objects[deep->scope[i]].base);
-    elf_each(reach_all, deep);
+    loaded_each(reach_all, deep);
 }
 
 static void look_for_it(const struct link_map *map, const struct deep_before *before)
@@ -181,12 +183,12 @@ static void look_for_it(const struct link_map *map, const struct deep_before *be
     dl_iterate_phdr(count_one, &now);
     struct deep deep = {.map = map, .before = before, .room = now.objects};
     size_t size = deep.room * (sizeof *deep.objects + sizeof *deep.scope);
-    deep.objects = memory_pages(size);
+    deep.objects = pages_map(size);
     if (!deep.objects)
         return;
     deep.scope = (uint32_t *)(deep.objects + deep.room);
     reach(&deep);
-    memory_pages_free(deep.objects, size);
+    pages_unmap(deep.objects, size);
 }
 
 void deep_end(const void *handle, const struct deep_before *before)

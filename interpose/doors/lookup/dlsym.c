@@ -8,14 +8,16 @@
  * A name of the table is looked up with the real function first; only an address that belongs to libcuda, or to the shim's
  * own exports, is replaced. Everything else goes on by a jump with the caller's return address in place.
  */
+#include "interpose/doors/lookup/dlsym.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "interpose/base/elf.h"
-#include "interpose/doors/answer.h"
-#include "interpose/doors/doors.h"
-#include "interpose/doors/untabled.h"
+#include "interpose/base/loaded.h"
+#include "interpose/doors/door.h"
+#include "interpose/doors/lookup/untabled.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
 
@@ -29,17 +31,17 @@ static const struct answer go_on = {0, NULL};
 
 extern __attribute__((visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];
 
-void *door_behind(const char *name)
+void *dlsym_behind(const char *name)
 {
-    void *found = elf_symbol_after(_DYNAMIC, name);
-    return found ? found : elf_symbol_behind(_DYNAMIC, name, NULL);
+    void *found = loaded_symbol_after(_DYNAMIC, name);
+    return found ? found : loaded_symbol_behind(_DYNAMIC, name, NULL);
 }
 
 static int find_real(void)
 {
     if (__builtin_expect(__atomic_load_n(&ptds_real_dlvsym, __ATOMIC_ACQUIRE) != NULL, 1))
         return 1;
-    void *plain = door_behind("dlsym"), *versioned = door_behind("dlvsym");
+    void *plain = dlsym_behind("dlsym"), *versioned = dlsym_behind("dlvsym");
     if (!plain || !versioned)
         return 0;
     __atomic_store_n(&ptds_real_dlsym, (void *(*)(void *, const char *))plain, __ATOMIC_RELEASE);
@@ -57,7 +59,7 @@ static int is_own(const void *address)
     static uintptr_t base, end;
     if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
         struct elf_object self;
-        if (elf_containing((const void *)(uintptr_t)&is_own, &self)) {
+        if (loaded_containing((const void *)(uintptr_t)&is_own, &self)) {
             base = self.base;
             __atomic_store_n(&end, self.end, __ATOMIC_RELEASE);
         }
@@ -107,7 +109,7 @@ static struct answer for_found(void *found, const struct asked *asked)
 static int may_be_in_own_scope(const struct asked *asked)
 {
     struct elf_object object;
-    return elf_containing(asked->caller, &object) && *object.path && driver_is_needed();
+    return loaded_containing(asked->caller, &object) && *object.path && driver_is_needed();
 }
 
 static int find_libcs(const struct elf_object *object, void *out)
@@ -123,7 +125,7 @@ static void *ask_library(const struct asked *asked)
     if (asked->handle == RTLD_DEFAULT || asked->handle == RTLD_NEXT)
         return NULL;
     if (!libcs)
-        elf_each(find_libcs, &libcs);
+        loaded_each(find_libcs, &libcs);
     void *found = libcs && libcs != ptds_real_dlsym ? libcs(asked->handle, asked->name) : NULL;
     return is_own(found) ? NULL : found;
 }
@@ -161,7 +163,7 @@ static struct answer for_address(void *found, const struct asked *asked)
 static struct answer decide_next(const struct asked *asked)
 {
     /* As far as the shim needs to know whether that is the driver. */
-    void *found = elf_symbol_behind(asked->caller, asked->name, NULL);
+    void *found = loaded_symbol_behind(asked->caller, asked->name, NULL);
     if (!found || (!is_own(found) && !driver_owns(found)))
         return go_on;
     if (!is_own(found) && !may_be_in_own_scope(asked) && !ask_real(RTLD_NEXT, asked))

@@ -4,7 +4,9 @@
  * the wrapper. One pair where nothing is recorded, one where something is. door_open puts them in. Must decide nothing:
  * whether a launch may go the short way the guard says.
  */
-#include "interpose/doors/doors.h"
+#include "interpose/doors/quick_launches.h"
+
+#include "interpose/doors/wrappers.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/guard/again.h"
@@ -171,7 +173,7 @@ static void put_in(void **door, void **way, void *quick)
 
 void quick_launches(int recorded)
 {
-    void **launch = &door_go[API_cuLaunchKernel][0], **launch_ex = &door_go[API_cuLaunchKernelEx][0];
+    void **launch = &wrappers_go[API_cuLaunchKernel][0], **launch_ex = &wrappers_go[API_cuLaunchKernelEx][0];
     if (driver_real[API_cuLaunchKernel][0])
         put_in(launch, (void **)&long_way, recorded ? RECORDED(launch) : (void *)quick_launch);
     if (driver_real[API_cuLaunchKernelEx][0])

@@ -2,7 +2,7 @@
  *
  * Page allocation and a bump arena for small things that are never freed. Cold paths only.
  */
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #define ARENA_SIZE (256u << 10)
 
-void *memory_pages(size_t size)
+void *pages_map(size_t size)
 {
     int saved = errno;
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -22,14 +22,14 @@ void *memory_pages(size_t size)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-void memory_pages_free(void *pages, size_t size)
+void pages_unmap(void *pages, size_t size)
 {
     int saved = errno;
     munmap(pages, size);
     errno = saved;
 }
 
-void memory_clear(void *at, size_t size)
+void pages_clear(void *at, size_t size)
 {
     int saved = errno;
     uintptr_t from = (uintptr_t)at, to = from + size, page = (uintptr_t)getpagesize();
@@ -47,19 +47,19 @@ static struct lock lock;
 static uint8_t *arena;
 static size_t left;
 
-void memory_after_fork(void)
+void pages_after_fork(void)
 {
     lock.held = 0;
 }
 
-void *memory_keep(size_t size)
+void *pages_keep(size_t size)
 {
     size = (size + 15u) & ~(size_t)15u;
     if (size > ARENA_SIZE / 4)
-        return memory_pages(size);
+        return pages_map(size);
     lock_take(&lock);
     if (size > left) {
-        uint8_t *fresh = memory_pages(ARENA_SIZE);
+        uint8_t *fresh = pages_map(ARENA_SIZE);
         if (fresh) {
             arena = fresh;
             left = ARENA_SIZE;

@@ -10,33 +10,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
-
-static CUstream process_target;
-static uint32_t threads_have_targets; /* at some time one had */
-
-static void forget(CUstream stream)
-{
-    CUstream expected = stream;
-    if (stream)
-        __atomic_compare_exchange_n(&process_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (!__atomic_load_n(&threads_have_targets, __ATOMIC_ACQUIRE))
-        return;
-    for (struct thread *thread = thread_all(); thread; thread = thread->next_all) {
-        expected = stream;
-        __atomic_compare_exchange_n(&thread->own_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    }
-}
-
-void target_set_process(CUstream stream)
-{
-    __atomic_store_n(&process_target, stream, __ATOMIC_RELEASE);
-}
-
-void target_set_thread(struct thread *thread, CUstream stream)
-{
-    __atomic_store_n(&threads_have_targets, 1, __ATOMIC_RELEASE);
-    thread->own_target = stream;
-}
+#include "interpose/state/streams.h"
 
 /* A context that has just become current may not be ready (cudart's, before its first use): the first work tries again. */
 static void make(struct call *C, struct context *context)
@@ -52,8 +26,8 @@ static void make(struct call *C, struct context *context)
  * run. */
 static struct stream *chosen_by_program(struct call *C)
 {
-    CUstream handle = C->thread->own_target ? C->thread->own_target : __atomic_load_n(&process_target, __ATOMIC_ACQUIRE);
-    struct stream *stream = handle ? objects_stream(C->thread, handle) : NULL;
+    CUstream handle = target_of(C->thread);
+    struct stream *stream = handle ? streams_get(C->thread, handle) : NULL;
     return stream && !stream->gone && !stream->capturing && stream->context == C->context ? stream : NULL;
 }
 
@@ -75,7 +49,7 @@ const struct policy policy_stream = {
     .remaps = 1,
     .legacy = legacy,
     .context = make,
-    .stream_gone = forget,
+    .stream_gone = target_forget,
     .created = guard_stream_work,
     .wants_footprint = 1,
     .guards = 1,

@@ -4,13 +4,13 @@
  * the guard keeps order a forwarder, whose calls take part in it. Called by the doors of look-ups, inside dlsym, too: no
  * allocation, no driver calls, and no lock but one that nobody holds for long.
  */
-#include "interpose/doors/untabled.h"
+#include "interpose/doors/lookup/untabled.h"
 
 #include <string.h>
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/forward.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
@@ -105,7 +105,7 @@ void *untabled_answer(const struct untabled *function, const void *caller)
     if (function->is_twin && !ordered)
         return asked; /* it is what the policy would give, or leaves alone */
     int name = number_of(function);
-    int remap = env_get()->policy == ENV_POLICY_per_thread && !(caller_filter_on() && caller_excluded(caller));
+    int remap = env_get()->policy == ENV_POLICY_per_thread && !(callers_filter_on() && callers_excluded(caller));
     void *forwards = ordered ? forwarder(asked, name) : NULL;
     if (name >= 0)
         __atomic_store_n(&names[name].handed,

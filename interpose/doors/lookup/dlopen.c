@@ -8,9 +8,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "interpose/doors/answer.h"
-#include "interpose/doors/deep.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
+#include "interpose/doors/lookup/deep.h"
+#include "interpose/doors/lookup/dlsym.h"
 #include "interpose/record/bypass.h"
 
 typedef void *dlopen_function(const char *, int);
@@ -23,7 +23,7 @@ static int find_real(void)
 {
     if (__builtin_expect(__atomic_load_n(&ptds_real_dlopen, __ATOMIC_ACQUIRE) != NULL, 1))
         return 1;
-    void *found = door_behind("dlopen");
+    void *found = dlsym_behind("dlopen");
     __atomic_store_n(&ptds_real_dlopen, (dlopen_function *)found, __ATOMIC_RELEASE);
     return found != NULL;
 }
