@@ -243,8 +243,8 @@ static int plain_each(void *data, const struct images_entry *entry)
     return plain->each(plain->data, &entry->image);
 }
 
-int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
-                int (*each)(void *data, const struct code_image *image), void *data)
+int images_plain(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
+                 int (*each)(void *data, const struct code_image *image), void *data)
 {
     struct plain_walk plain = {wanted, each, data};
     struct images_walk walk = {plain_wanted, plain_each, &plain};

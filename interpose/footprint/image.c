@@ -187,7 +187,7 @@ static void be_unknown(struct code_facts *facts, enum code_why why)
 static int each_image(const struct image *image, int (*each)(void *data, const struct code_image *image), void *data)
 {
     return device_count ? code_choose(image->bytes, image->size, devices, device_count, is_jit, each, data)
-                        : code_images(image->bytes, image->size, NULL, each, data);
+                        : images_plain(image->bytes, image->size, NULL, each, data);
 }
 
 /* While nobody can take it away. */

@@ -8,7 +8,7 @@
 
 #include "interpose/code/arena.h"
 #include "interpose/code/form.h"
-#include "interpose/code/ptx/symbols.h"
+#include "interpose/code/ptx/ptx_symbols.h"
 
 /* A size in bytes and what it is made of; PACKED: several numbers in one register. */
 enum type_kind { TYPE_NONE, TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PACKED, TYPE_PREDICATE, TYPE_HANDLE };
@@ -137,14 +137,14 @@ struct ptx {
 };
 
 /* emit.c: the facts are unknown from now on. */
-void ptx_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text);
-void ptx_not_known(struct ptx *ptx, const struct instruction *in);
+void ptx_emit_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text);
+void ptx_emit_not_known(struct ptx *ptx, const struct instruction *in);
 
 /* registers.c: numbers of the form. NO_REGISTER: there are no more, and the facts say so. */
-uint16_t ptx_words(struct ptx *ptx, uint32_t words);
-uint16_t ptx_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol);
-uint16_t ptx_predicate_number(struct ptx *ptx, struct ptx_register *one);
-uint16_t ptx_scratch(struct ptx *ptx);
+uint16_t ptx_emit_words(struct ptx *ptx, uint32_t words);
+uint16_t ptx_emit_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol);
+uint16_t ptx_emit_predicate_number(struct ptx *ptx, struct ptx_register *one);
+uint16_t ptx_emit_scratch(struct ptx *ptx);
 
 /* module.c: all variables and functions become symbols. 0: there is no memory. */
 int module_scan(struct ptx *ptx);
@@ -185,8 +185,8 @@ struct result {
 };
 int emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result);
 struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
-struct operand ptx_operand_register(uint16_t number, uint8_t words);
-struct operand ptx_operand_constant(int64_t value);
+struct operand ptx_emit_operand_register(uint16_t number, uint8_t words);
+struct operand ptx_emit_operand_constant(int64_t value);
 /* A step of `kind` whose result is argument 0 and whose sources are arguments 1 to `sources`. */
 void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
 void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);
@@ -197,10 +197,10 @@ void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct ar
 /* The words of a result above `done` ones: 0, or the sign of the last one. */
 void emit_extend(struct ptx *ptx, const struct instruction *in, struct result result, uint8_t done, int is_signed);
 void emit_predicates(struct ptx *ptx, const struct instruction *in);
-int has_part(const struct instruction *in, const char *word);
+int ptx_emit_has_part(const struct instruction *in, const char *word);
 /* The type of the last type part; bits of 32 without one. */
-struct type last_type(const struct instruction *in);
-int any_float(const struct instruction *in);
+struct type ptx_emit_last_type(const struct instruction *in);
+int ptx_emit_any_float(const struct instruction *in);
 
 /* access.c: what loads, stores and the like have in common. */
 enum access_space { ACCESS_MEMORY, ACCESS_PARAMETER };
@@ -222,8 +222,8 @@ void circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
 void circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
 
 /* table.c: the rows of instructions.def. */
-int table_begin(struct ptx *ptx);
-void table_lower(struct ptx *ptx, const struct instruction *in);
+int ptx_table_begin(struct ptx *ptx);
+void ptx_table_lower(struct ptx *ptx, const struct instruction *in);
 
 /* lower_*.c, each for the instructions that instructions.def names. */
 #define LOWER(name) void lower_##name(struct ptx *ptx, const struct instruction *in);

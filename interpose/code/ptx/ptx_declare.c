@@ -29,13 +29,13 @@ static void read_kind(struct ptx *ptx, struct declared *declared)
     while (lexer->kind == LEXEME_WORD && *lexer->text.at == '.') {
         struct span word = lexer->text;
         lexer_next(lexer);
-        if (span_is(word, ".align") && lexer->kind == LEXEME_NUMBER) {
+        if (lexer_span_is(word, ".align") && lexer->kind == LEXEME_NUMBER) {
             if (!declared->align)
                 declared->align = lexer->number;
             lexer_next(lexer);
-        } else if (span_is(word, ".ptr")) {
+        } else if (lexer_span_is(word, ".ptr")) {
             declared->align = declared->type.bytes; /* what follows is of what it points to */
-        } else if (span_is(word, ".v2") || span_is(word, ".v4")) {
+        } else if (lexer_span_is(word, ".v2") || lexer_span_is(word, ".v4")) {
             declared->lanes = (uint32_t)(word.at[2] - '0');
         } else if (!ptx_type_of(word, &declared->type) && lexer_is(lexer, '(')) {
             lexer_skip_closed(lexer);
@@ -116,7 +116,7 @@ static struct symbol *add_passed(struct ptx *ptx, const struct declared *declare
     if (!symbol)
         return no_memory(ptx);
     symbol->size = smaller(declared->size, PASSED_MOST);
-    symbol->number = ptx_words(ptx, (uint32_t)(symbol->size + 3) / 4);
+    symbol->number = ptx_emit_words(ptx, (uint32_t)(symbol->size + 3) / 4);
     if (symbol->number == NO_REGISTER)
         symbol->size = 0;
     return symbol;
@@ -126,9 +126,11 @@ static enum variable_space space_of(struct span space, const struct declared *de
 {
     if (declared->type.kind == TYPE_HANDLE)
         return VARIABLE_TEXTURE;
-    if (span_begins(space, ".shared"))
+    if (lexer_span_begins(space, ".shared"))
         return VARIABLE_SHARED;
-    return span_is(space, ".const") ? VARIABLE_CONSTANT : span_is(space, ".local") ? VARIABLE_STACK : VARIABLE_GLOBAL;
+    return lexer_span_is(space, ".const")   ? VARIABLE_CONSTANT
+           : lexer_span_is(space, ".local") ? VARIABLE_STACK
+                                            : VARIABLE_GLOBAL;
 }
 
 static struct symbol *add_variable(struct ptx *ptx, struct span space, const struct declared *declared)
@@ -152,9 +154,9 @@ static struct symbol *add_variable(struct ptx *ptx, struct span space, const str
 
 static struct symbol *add(struct ptx *ptx, struct span space, struct declared *declared)
 {
-    if (span_is(space, ".reg"))
+    if (lexer_span_is(space, ".reg"))
         return add_registers(ptx, declared);
-    if (span_begins(space, ".param"))
+    if (lexer_span_begins(space, ".param"))
         return add_passed(ptx, declared);
     return add_variable(ptx, space, declared);
 }
@@ -193,7 +195,7 @@ struct symbol *ptx_declare(struct ptx *ptx, struct span space, enum declare_wher
     } while (lexer_take(lexer, ','));
     if (where != DECLARE_FORMAL && !lexer_take(lexer, ';')) {
         if (where == DECLARE_BODY)
-            ptx_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
+            ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
         lexer_skip_statement(lexer);
     }
     return NULL;
@@ -280,5 +282,5 @@ void ptx_declare_parameters(struct ptx *ptx, struct function *function)
             break;
     }
     if (!lexer_is(lexer, ')'))
-        ptx_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
+        ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
 }

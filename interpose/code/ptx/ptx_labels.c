@@ -55,7 +55,7 @@ static void meet(struct ptx *ptx, const struct wait *wait, const struct symbol *
         form->step[wait->index].target = label->target;
         form->step[wait->index].targets = label->targets;
         if (!label->targets)
-            ptx_unknown(ptx, CODE_WHY_BRANCH, wait->line, wait->name);
+            ptx_emit_unknown(ptx, CODE_WHY_BRANCH, wait->line, wait->name);
     }
 }
 
@@ -63,7 +63,7 @@ static void meet(struct ptx *ptx, const struct wait *wait, const struct symbol *
 static void miss(struct ptx *ptx, const struct wait *wait)
 {
     struct form *form = ptx->form;
-    ptx_unknown(ptx, CODE_WHY_BRANCH, wait->line, wait->name);
+    ptx_emit_unknown(ptx, CODE_WHY_BRANCH, wait->line, wait->name);
     if (wait->kind == WAIT_TARGET)
         form->target[wait->index] = ptx->function->step;
     else

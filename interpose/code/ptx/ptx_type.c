@@ -32,7 +32,7 @@ int ptx_type_of(struct span word, struct type *type)
         return 0;
     struct span name = {word.at + 1, word.size - 1};
     for (uint32_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (*name.at == *types[i].name && span_is(name, types[i].name)) {
+        if (*name.at == *types[i].name && lexer_span_is(name, types[i].name)) {
             *type = types[i].type;
             return 1;
         }

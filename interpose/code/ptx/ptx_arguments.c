@@ -18,7 +18,7 @@ static int is_special(struct span name)
                                          "%cluster", "%ncluster", "%is_explicit_c", "%reserved_smem", "%total_smem_size",
                                          "%aggr_sm", "%dynamic_", "%current_graph", "WARP_SZ"};
     for (uint32_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        if (span_begins(name, begins[i]))
+        if (lexer_span_begins(name, begins[i]))
             return 1;
     }
     return 0;
@@ -40,13 +40,13 @@ static void register_argument(struct ptx *ptx, const struct symbol *symbol, uint
     argument->origin = one;
     if (symbol->kind == SYMBOL_PREDICATE) {
         argument->kind = ARGUMENT_PREDICATE;
-        argument->number = ptx_predicate_number(ptx, one);
+        argument->number = ptx_emit_predicate_number(ptx, one);
         return;
     }
     argument->kind = ARGUMENT_REGISTER;
     argument->bytes = symbol->bytes;
     argument->words = (uint8_t)((symbol->bytes + 3) / 4);
-    argument->number = ptx_register_number(ptx, one, symbol);
+    argument->number = ptx_emit_register_number(ptx, one, symbol);
 }
 
 /* .x to .w, or .r to .a. */
@@ -101,7 +101,7 @@ static int word_argument(struct ptx *ptx, struct span word, struct argument *arg
     struct span behind = {name.at + name.size, word.size - name.size};
     uint32_t index;
     argument->name = word;
-    if (span_is(word, "_")) {
+    if (lexer_span_is(word, "_")) {
         argument->kind = ARGUMENT_SINK;
         return 1;
     }

@@ -81,7 +81,7 @@ void circles_keep(struct ptx *ptx, const struct instruction *in, const struct fu
     if (!circles || !is_circle(circles, ptx->function) || !is_circle(circles, callee))
         return;
     if (callee->parameters.count && callee->parameters.symbol[0]->kind == SYMBOL_REGISTER)
-        return ptx_unknown(ptx, CODE_WHY_CALL, in->line, in->text); /* such functions have no stack */
+        return ptx_emit_unknown(ptx, CODE_WHY_CALL, in->line, in->text); /* such functions have no stack */
     if (!back)
         circles->first = circles->registers;
     uint32_t at = circles->first;

@@ -2,8 +2,8 @@
  *
  * Names of PTX text, and the scopes in which they hold.
  */
-#ifndef PTDS_CODE_PTX_SYMBOLS_H
-#define PTDS_CODE_PTX_SYMBOLS_H
+#ifndef PTDS_PTX_SYMBOLS_H
+#define PTDS_PTX_SYMBOLS_H
 
 #include "interpose/code/form.h"
 #include "interpose/code/ptx/lexer.h"

@@ -18,7 +18,7 @@ void lower_numbers(struct ptx *ptx, const struct instruction *in)
 
 void lower_mix(struct ptx *ptx, const struct instruction *in)
 {
-    if (any_float(in))
+    if (ptx_emit_any_float(in))
         lower_numbers(ptx, in);
     else
         emit_plain(ptx, in, (struct step){.kind = STEP_MIX}, 4);
@@ -34,7 +34,7 @@ void lower_sum(struct ptx *ptx, const struct instruction *in)
 {
     struct step step = {.kind = STEP_SUM};
     step.source[1].negated = *in->part[0].at == 's';
-    if (!is_whole(last_type(in)) || any_float(in) || in->count != 3) {
+    if (!is_whole(ptx_emit_last_type(in)) || ptx_emit_any_float(in) || in->count != 3) {
         lower_mix(ptx, in);
         return;
     }
@@ -47,7 +47,7 @@ void lower_negate(struct ptx *ptx, const struct instruction *in)
 {
     struct step step = {.kind = STEP_SUM};
     step.source[0].negated = 1;
-    if (!is_whole(last_type(in)) || any_float(in))
+    if (!is_whole(ptx_emit_last_type(in)) || ptx_emit_any_float(in))
         lower_mix(ptx, in);
     else
         emit_plain(ptx, in, step, 1);
@@ -56,26 +56,27 @@ void lower_negate(struct ptx *ptx, const struct instruction *in)
 void lower_product(struct ptx *ptx, const struct instruction *in)
 {
     struct step step = {.kind = STEP_PRODUCT};
-    if (!is_whole(last_type(in)) || any_float(in)) {
+    if (!is_whole(ptx_emit_last_type(in)) || ptx_emit_any_float(in)) {
         lower_mix(ptx, in);
         return;
     }
-    if (span_is(in->part[0], "mul24") || span_is(in->part[0], "mad24")) { /* of some bits of the factors */
+    if (lexer_span_is(in->part[0], "mul24") || lexer_span_is(in->part[0], "mad24")) { /* of some bits of the factors */
         step.kind = STEP_SUM;
         step.source[0].scaled = step.source[1].scaled = 1;
     }
-    step.wide = (uint8_t)has_part(in, "wide");
-    step.upper = (uint8_t)has_part(in, "hi");
+    step.wide = (uint8_t)ptx_emit_has_part(in, "wide");
+    step.upper = (uint8_t)ptx_emit_has_part(in, "hi");
     emit_plain(ptx, in, step, 3);
 }
 
 void lower_join(struct ptx *ptx, const struct instruction *in)
 {
-    int chosen = span_is(in->part[0], "selp") || span_is(in->part[0], "slct");
+    int chosen = lexer_span_is(in->part[0], "selp") || lexer_span_is(in->part[0], "slct");
     if (chosen)
         emit_plain(ptx, in, (struct step){.kind = STEP_JOIN}, 2);
-    else if (is_whole(last_type(in)))
-        emit_plain(ptx, in, (struct step){.kind = any_float(in) ? STEP_FLOAT : STEP_JOIN}, any_float(in) ? 0 : 2);
+    else if (is_whole(ptx_emit_last_type(in)))
+        emit_plain(ptx, in, (struct step){.kind = ptx_emit_any_float(in) ? STEP_FLOAT : STEP_JOIN},
+                   ptx_emit_any_float(in) ? 0 : 2);
     else
         lower_mix(ptx, in);
 }
@@ -83,11 +84,11 @@ void lower_join(struct ptx *ptx, const struct instruction *in)
 static uint8_t table_of(const struct instruction *in)
 {
     struct span name = in->part[0];
-    if (span_is(name, "and"))
+    if (lexer_span_is(name, "and"))
         return 0xf0 & 0xcc;
-    if (span_is(name, "or"))
+    if (lexer_span_is(name, "or"))
         return 0xf0 | 0xcc;
-    return span_is(name, "xor") ? 0xf0 ^ 0xcc : 0x0f;
+    return lexer_span_is(name, "xor") ? 0xf0 ^ 0xcc : 0x0f;
 }
 
 void lower_logic(struct ptx *ptx, const struct instruction *in)
@@ -96,13 +97,13 @@ void lower_logic(struct ptx *ptx, const struct instruction *in)
     uint32_t sources = 2;
     if (in->argument[0].kind == ARGUMENT_PREDICATE)
         return;
-    if (span_is(in->part[0], "lop3")) {
+    if (lexer_span_is(in->part[0], "lop3")) {
         if (in->count < 5 || in->argument[4].kind != ARGUMENT_NUMBER)
             return lower_mix(ptx, in);
         step.table = (uint8_t)in->argument[4].value;
         sources = 3;
     }
-    if (is_whole(last_type(in)))
+    if (is_whole(ptx_emit_last_type(in)))
         emit_plain(ptx, in, step, sources);
     else
         lower_mix(ptx, in);
@@ -111,7 +112,7 @@ void lower_logic(struct ptx *ptx, const struct instruction *in)
 /* Whether the arguments from `at` on are the place and the number of bits of one word of 64 bits. */
 static int is_word_at(const struct instruction *in, uint32_t at, int64_t first)
 {
-    return in->count == at + 2 && last_type(in).bytes == 8 && in->argument[0].words == 2 &&
+    return in->count == at + 2 && ptx_emit_last_type(in).bytes == 8 && in->argument[0].words == 2 &&
            in->argument[at].kind == ARGUMENT_NUMBER && in->argument[at].value == first &&
            in->argument[at + 1].kind == ARGUMENT_NUMBER && in->argument[at + 1].value == 32;
 }
@@ -137,9 +138,9 @@ static void shift_words(struct ptx *ptx, const struct instruction *in, int right
         return;
     emit_move(ptx, in, (uint16_t)(result.number + !right), 1, from);
     if (right)
-        emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
+        emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
     else
-        emit_move(ptx, in, result.number, 1, ptx_operand_constant(0));
+        emit_move(ptx, in, result.number, 1, ptx_emit_operand_constant(0));
 }
 
 void lower_shift(struct ptx *ptx, const struct instruction *in)
@@ -148,9 +149,9 @@ void lower_shift(struct ptx *ptx, const struct instruction *in)
     int64_t bits = by->kind == ARGUMENT_NUMBER ? by->value : -1;
     if (bits == 0)
         emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
-    else if (bits == 32 && last_type(in).bytes == 8 && of->kind == ARGUMENT_REGISTER && of->words == 2 &&
+    else if (bits == 32 && ptx_emit_last_type(in).bytes == 8 && of->kind == ARGUMENT_REGISTER && of->words == 2 &&
              in->argument[0].words == 2)
-        shift_words(ptx, in, span_is(in->part[0], "shr"));
+        shift_words(ptx, in, lexer_span_is(in->part[0], "shr"));
     else
         lower_mix(ptx, in);
 }
@@ -180,7 +181,7 @@ void lower_extract(struct ptx *ptx, const struct instruction *in)
     if (!emit_result(ptx, in, &in->argument[0], &result))
         return;
     emit_move(ptx, in, result.number, 1, half);
-    emit_extend(ptx, in, result, 1, last_type(in).kind == TYPE_SIGNED);
+    emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
 }
 
 /* Whole words of the one or the other. */
@@ -209,6 +210,6 @@ void lower_shuffle(struct ptx *ptx, const struct instruction *in)
 /* What is counted over a barrier's threads. */
 void lower_barrier(struct ptx *ptx, const struct instruction *in)
 {
-    if (has_part(in, "red") && in->count)
+    if (ptx_emit_has_part(in, "red") && in->count)
         emit_numbers(ptx, in, &in->argument[0]);
 }

@@ -12,7 +12,7 @@ static void too_many(struct solver *solver, const char *what)
     form_unknown(solver->form, CODE_WHY_MANY, 0, what);
 }
 
-void accesses_add_handle(struct solver *solver, uint32_t offset, uint8_t use)
+void accesses_facts_add_handle(struct solver *solver, uint32_t offset, uint8_t use)
 {
     struct code_facts *facts = solver->form->facts;
     for (uint32_t i = 0; i < facts->handles; i++) {

@@ -43,7 +43,7 @@ static struct ptx *read_once(const struct code_image *image, const char *kernel,
         ptx->begin = (const char *)image->bytes;
         lexer_begin(&ptx->lexer, ptx->begin, image->size);
         ptx->lexer.without_lines = 1;
-        memory = table_begin(ptx) && module_scan(ptx);
+        memory = ptx_table_begin(ptx) && module_scan(ptx);
     }
     if (!memory) {
         form_unknown(form, CODE_WHY_MEMORY, 0, NULL);

@@ -11,7 +11,7 @@ static void pack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
     struct result result;
     uint32_t each = from->count ? bytes / from->count : 0;
     if (!each || !emit_result(ptx, in, &in->argument[0], &result) || result.words * 4u < bytes)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     for (uint32_t i = 0; i < from->count && each >= 4; i++)
         emit_move(ptx, in, (uint16_t)(result.number + i * each / 4), (uint8_t)(each / 4),
                   emit_source(ptx, in, &from->items[i]));
@@ -43,7 +43,7 @@ static void unpack(struct ptx *ptx, const struct instruction *in, uint32_t bytes
     struct operand from = emit_source(ptx, in, &in->argument[1]);
     uint32_t each = to->count ? bytes / to->count : 0;
     if (!each || (from.kind == OPERAND_REGISTER && from.words * 4u < bytes))
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     for (uint32_t i = 0; i < to->count; i++) {
         struct result result;
         if (!emit_result(ptx, in, &to->items[i], &result))
@@ -67,11 +67,11 @@ void lower_move(struct ptx *ptx, const struct instruction *in)
     const struct argument *to = &in->argument[0], *from = &in->argument[1];
     struct result result;
     if (to->kind == ARGUMENT_PREDICATE || in->count != 2)
-        return to->kind == ARGUMENT_PREDICATE ? (void)0 : ptx_not_known(ptx, in);
+        return to->kind == ARGUMENT_PREDICATE ? (void)0 : ptx_emit_not_known(ptx, in);
     if (from->kind == ARGUMENT_VECTOR && to->kind != ARGUMENT_VECTOR)
-        return pack(ptx, in, last_type(in).bytes);
+        return pack(ptx, in, ptx_emit_last_type(in).bytes);
     if (to->kind == ARGUMENT_VECTOR)
-        return from->kind == ARGUMENT_VECTOR ? ptx_not_known(ptx, in) : unpack(ptx, in, last_type(in).bytes);
+        return from->kind == ARGUMENT_VECTOR ? ptx_emit_not_known(ptx, in) : unpack(ptx, in, ptx_emit_last_type(in).bytes);
     if (is_passed(from)) { /* where it lies is nobody's business but that of what loads from there by this register */
         if (emit_result(ptx, in, to, &result))
             ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
@@ -97,7 +97,7 @@ void lower_cvta(struct ptx *ptx, const struct instruction *in)
     if (ptx_access_of(in).space == SPACE_SHARED)
         return lower_window(ptx, in);
     if (in->count != 2 || is_passed(&in->argument[1]))
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
     ptx_places_note(ptx, in, &in->argument[0]);
 }
@@ -112,15 +112,15 @@ void lower_convert(struct ptx *ptx, const struct instruction *in)
     struct type to = in->type[0], from = in->type[1];
     struct result result;
     if (in->types != 2 || !is_integer(to) || !is_integer(from))
-        return in->types >= 2 && any_float(in) ? lower_numbers(ptx, in) : lower_mix(ptx, in);
-    if (has_part(in, "sat") || has_part(in, "pack") || in->argument[1].kind != ARGUMENT_REGISTER)
+        return in->types >= 2 && ptx_emit_any_float(in) ? lower_numbers(ptx, in) : lower_mix(ptx, in);
+    if (ptx_emit_has_part(in, "sat") || ptx_emit_has_part(in, "pack") || in->argument[1].kind != ARGUMENT_REGISTER)
         return lower_mix(ptx, in);
     struct operand source = emit_source(ptx, in, &in->argument[1]);
     if (!emit_result(ptx, in, &in->argument[0], &result))
         return;
     uint8_t smaller = to.bytes < from.bytes ? to.bytes : from.bytes, words = smaller < 8 ? 1 : 2;
     if (words > result.words || words > source.words)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     source.words = words;
     ptx_emit(ptx, in,
              (struct step){.kind = smaller < 4 ? STEP_MIX : STEP_MOVE,

@@ -29,7 +29,7 @@ static int add(struct ptx *ptx, struct span name, uint32_t row)
     return symbol != NULL;
 }
 
-int table_begin(struct ptx *ptx)
+int ptx_table_begin(struct ptx *ptx)
 {
     if (!ptx_symbols_begin(&ptx->mnemonics, ptx->arena))
         return 0;
@@ -104,11 +104,11 @@ static const struct row *find(struct ptx *ptx, const struct instruction *in)
     return &rows[symbol->mnemonic];
 }
 
-void table_lower(struct ptx *ptx, const struct instruction *in)
+void ptx_table_lower(struct ptx *ptx, const struct instruction *in)
 {
     const struct row *row = find(ptx, in);
     if (row)
         row->lower(ptx, in);
     else
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
 }

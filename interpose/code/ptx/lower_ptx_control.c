@@ -10,7 +10,7 @@ void lower_branch(struct ptx *ptx, const struct instruction *in)
 {
     const struct argument *to = &in->argument[0];
     if (in->count != 1 || to->kind != ARGUMENT_NAME)
-        return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
+        return ptx_emit_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
     uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_STEP, step, to->name, in->line);
@@ -21,7 +21,7 @@ void lower_branch_table(struct ptx *ptx, const struct instruction *in)
 {
     const struct argument *to = &in->argument[1];
     if (in->count != 2 || to->kind != ARGUMENT_NAME)
-        return ptx_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
+        return ptx_emit_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
     uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
         labels_wait(ptx, WAIT_SWITCH, step, to->name, in->line);
@@ -68,7 +68,7 @@ static int side(struct ptx *ptx, const struct instruction *in, const struct argu
                 uint32_t *words)
 {
     if (argument->kind == ARGUMENT_SYMBOL && argument->symbol->kind == SYMBOL_PASSED) {
-        *operand = ptx_operand_register((uint16_t)argument->symbol->number, 0);
+        *operand = ptx_emit_operand_register((uint16_t)argument->symbol->number, 0);
         *words = (uint32_t)(argument->symbol->size + 3) / 4;
         return argument->symbol->number != NO_REGISTER;
     }
@@ -84,7 +84,7 @@ static void formal_argument(struct ptx *ptx, const struct symbol *formal, struct
         argument->kind = ARGUMENT_REGISTER;
         argument->words = (uint8_t)((formal->bytes + 3) / 4);
         argument->origin = formal->registers;
-        argument->number = ptx_register_number(ptx, formal->registers, formal);
+        argument->number = ptx_emit_register_number(ptx, formal->registers, formal);
     } else if (formal->kind != SYMBOL_PASSED) {
         argument->kind = ARGUMENT_NONE;
     }
@@ -96,7 +96,7 @@ static void hand_over(struct ptx *ptx, const struct instruction *in, const struc
 {
     uint32_t count = actuals ? actuals->count : 0;
     if (count != formals->count)
-        return ptx_unknown(ptx, CODE_WHY_CALL, in->line, in->text);
+        return ptx_emit_unknown(ptx, CODE_WHY_CALL, in->line, in->text);
     for (uint32_t i = 0; i < count; i++) {
         const struct argument *actual = &actuals->items[i];
         struct argument formal;
@@ -108,7 +108,7 @@ static void hand_over(struct ptx *ptx, const struct instruction *in, const struc
             continue;
         if (!side(ptx, in, back ? actual : &formal, &to, &to_words) ||
             !side(ptx, in, back ? &formal : actual, &from, &from_words) || to.kind != OPERAND_REGISTER) {
-            ptx_unknown(ptx, CODE_WHY_CALL, in->line, in->text);
+            ptx_emit_unknown(ptx, CODE_WHY_CALL, in->line, in->text);
             continue;
         }
         emit_result(ptx, in, back ? actual : &formal, &result);
@@ -143,7 +143,7 @@ static void set_results(struct ptx *ptx, const struct instruction *in, const str
 static int is_any(struct span name, const char *const *names)
 {
     for (; *names; names++) {
-        if (span_is(name, *names))
+        if (lexer_span_is(name, *names))
             return 1;
     }
     return 0;
@@ -160,13 +160,13 @@ static void call_outside(struct ptx *ptx, const struct instruction *in, const st
         set_results(ptx, in, call->results, STEP_FLOAT, none);
         return;
     }
-    if (span_is(name, "malloc")) {
+    if (lexer_span_is(name, "malloc")) {
         ptx->form->facts->flags |= CODE_HEAP;
         set_results(ptx, in, call->results, STEP_MOVE, (struct operand){.kind = OPERAND_HEAP, .number = NO_REGISTER});
         return;
     }
-    ptx_unknown(ptx, span_begins(name, "cuda") ? CODE_WHY_LAUNCH : CODE_WHY_CALL, in->line,
-                name.size && *name.at != '%' ? name : in->text);
+    ptx_emit_unknown(ptx, lexer_span_begins(name, "cuda") ? CODE_WHY_LAUNCH : CODE_WHY_CALL, in->line,
+                     name.size && *name.at != '%' ? name : in->text);
     set_results(ptx, in, call->results, STEP_FORGET, none);
 }
 
@@ -203,7 +203,7 @@ void lower_call(struct ptx *ptx, const struct instruction *in)
 {
     struct call_text call;
     if (!call_text(in, &call))
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     const struct symbol *symbol = call.name->kind == ARGUMENT_NAME ? call.name->symbol : NULL;
     int known = symbol && symbol->kind == SYMBOL_FUNCTION && symbol->function->has_body && !symbol->function->is_entry;
     if (known)

@@ -16,7 +16,7 @@ static int begins_with(const char *text, const char *prefix)
 
 static struct operand address_of(struct reader *reader, const struct cubin_symbol *symbol, int constant)
 {
-    struct operand operand = operand_other();
+    struct operand operand = operands_other();
     operand.kind = OPERAND_ADDRESS;
     operand.variable = form_variable(reader->form, symbol->name, strlen(symbol->name), symbol->size, constant);
     return operand;
@@ -27,23 +27,23 @@ static struct operand of_symbol(struct reader *reader, uint32_t number)
 {
     struct cubin_symbol symbol;
     if (!cubin_symbol_at(&reader->cubin, number, &symbol))
-        return operand_none();
+        return operands_none();
     const char *section = cubin_section_name(&reader->cubin, symbol.section);
     if (symbol.type == STT_FUNC || begins_with(section, ".text.") || begins_with(section, ".nv.shared") ||
         begins_with(section, ".nv.local") || begins_with(symbol.name, ".nv.reservedSmem") ||
         begins_with(symbol.name, "__nv_reservedSMEM"))
-        return operand_other();
+        return operands_other();
     if (!symbol.section || begins_with(section, ".nv.global"))
         return address_of(reader, &symbol, 0);
-    return begins_with(section, ".nv.constant3") ? address_of(reader, &symbol, 1) : operand_none();
+    return begins_with(section, ".nv.constant3") ? address_of(reader, &symbol, 1) : operands_none();
 }
 
-int symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand)
+int sass_symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand)
 {
     const struct fix *fix = parts_fix(reader, number);
     if (!fix->type)
         return 0;
-    *operand = fix->type == ADDRESS_LOW || fix->type == ADDRESS_HIGH ? of_symbol(reader, fix->symbol) : operand_none();
+    *operand = fix->type == ADDRESS_LOW || fix->type == ADDRESS_HIGH ? of_symbol(reader, fix->symbol) : operands_none();
     return 1;
 }
 
@@ -56,7 +56,7 @@ static struct operand of_driver(struct reader *reader, int64_t at)
         uint8_t begins_at_bank; /* the address is that of the whole bank */
     } words[] = {{70, 89, 0x40, 0x50, 1}, {90, 99, 0x198, 0xd0, 0}, {100, 0xffff, 0x348, 0x120, 0}};
     static const struct cubin_symbol any = {.name = ""};
-    struct operand operand = operand_other();
+    struct operand operand = operands_other();
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (reader->cubin.arch < words[i].from || reader->cubin.arch > words[i].to)
             continue;
@@ -80,7 +80,7 @@ static int is_stack_pointer(const struct reader *reader, uint32_t of)
 
 static struct operand of_parameters(struct reader *reader, uint32_t of, int64_t offset, uint16_t index)
 {
-    struct operand operand = operand_other();
+    struct operand operand = operands_other();
     if (index == NO_REGISTER && offset < reader->kernel.base) {
         operand = of_driver(reader, offset);
         if (operand.kind == OPERAND_OTHER && is_stack_pointer(reader, of))
@@ -100,15 +100,15 @@ static struct operand of_constants(const struct reader *reader, int64_t offset, 
     size_t size;
     const uint8_t *bytes = cubin_bytes(&reader->cubin, reader->bank_2, &size);
     if (!reader->bank_2 || !bytes || index != NO_REGISTER || offset < 0 || (uint64_t)offset + 4 > size)
-        return operand_other();
+        return operands_other();
     uint64_t high = (uint64_t)offset + 8 <= size ? cubin_32(bytes + offset + 4) : 0;
-    return operand_constant((int64_t)(high << 32 | cubin_32(bytes + offset)));
+    return operands_constant((int64_t)(high << 32 | cubin_32(bytes + offset)));
 }
 
 /* The variable of constant memory in which the byte lies. */
 static struct operand of_variable(struct reader *reader, int64_t offset, uint16_t index)
 {
-    struct operand operand = operand_other();
+    struct operand operand = operands_other();
     struct cubin_symbol found = {.name = ""}, symbol;
     uint32_t count = cubin_symbol_count(&reader->cubin);
     operand.kind = OPERAND_BANK;
@@ -128,7 +128,7 @@ static struct operand of_variable(struct reader *reader, int64_t offset, uint16_
     return operand;
 }
 
-uint32_t symbols_in_bank_4(const struct reader *reader, int64_t offset)
+uint32_t sass_symbols_in_bank_4(const struct reader *reader, int64_t offset)
 {
     for (uint32_t i = 0; i < reader->bank_fixes; i++) {
         if ((int64_t)reader->bank_fix[i].at == (offset & ~(int64_t)7))
@@ -142,20 +142,20 @@ static struct operand of_addresses(struct reader *reader, uint32_t of, int64_t o
     if (index != NO_REGISTER) {
         struct traced traced = trace(reader, of, index);
         if (traced.kind != TRACED_NUMBER)
-            return operand_none();
+            return operands_none();
         offset += (int32_t)traced.number;
     }
-    uint32_t symbol = symbols_in_bank_4(reader, offset);
-    return symbol == UINT32_MAX ? operand_none() : of_symbol(reader, symbol);
+    uint32_t symbol = sass_symbols_in_bank_4(reader, offset);
+    return symbol == UINT32_MAX ? operands_none() : of_symbol(reader, symbol);
 }
 
-struct operand symbols_bank(struct reader *reader, uint32_t of, uint32_t bank, int64_t offset, uint16_t index)
+struct operand sass_symbols_bank(struct reader *reader, uint32_t of, uint32_t bank, int64_t offset, uint16_t index)
 {
     switch (bank) {
     case 0: return of_parameters(reader, of, offset, index);
     case 2: return of_constants(reader, offset, index);
     case 3: return of_variable(reader, offset, index);
     case 4: return of_addresses(reader, of, offset, index);
-    default: return operand_none();
+    default: return operands_none();
     }
 }

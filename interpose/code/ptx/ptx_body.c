@@ -32,9 +32,9 @@ static void read_guard(struct ptx *ptx, struct instruction *in)
     in->guard_negated = (uint8_t)lexer_take(lexer, '!');
     struct symbol *symbol = symbols_find_numbered(&ptx->symbols, lexer->text, &index);
     if (symbol && symbol->kind == SYMBOL_PREDICATE && symbol->lanes == 1)
-        in->guard = ptx_predicate_number(ptx, &symbol->registers[index]);
+        in->guard = ptx_emit_predicate_number(ptx, &symbol->registers[index]);
     else
-        ptx_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
+        ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
     lexer_next(lexer);
 }
 
@@ -56,10 +56,10 @@ static void read_instruction(struct ptx *ptx, struct instruction *in)
     int readable = in->parts && in->parts < PARTS && arguments_read(ptx, in);
     in->text = (struct span){begin, bytes_to(begin, readable ? lexer->text.at : lexer->end)};
     if (readable) {
-        table_lower(ptx, in);
+        ptx_table_lower(ptx, in);
         emit_predicates(ptx, in);
     } else {
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
     }
     lexer_skip_statement(lexer);
 }
@@ -68,10 +68,10 @@ static int is_declaration(struct span word)
 {
     static const char *const words[] = {".reg", ".local", ".param", ".global", ".const"};
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (span_is(word, words[i]))
+        if (lexer_span_is(word, words[i]))
             return 1;
     }
-    return span_begins(word, ".shared");
+    return lexer_span_begins(word, ".shared");
 }
 
 /* .loc 1 23 5, .file 1 "a.cu", .pragma "nounroll"; */
@@ -79,16 +79,16 @@ static void read_directive(struct ptx *ptx)
 {
     struct lexer *lexer = &ptx->lexer;
     struct span word = lexer->text;
-    if (span_is(word, ".loc") || span_is(word, ".file")) {
+    if (lexer_span_is(word, ".loc") || lexer_span_is(word, ".file")) {
         lexer_skip_line(lexer);
         return;
     }
     lexer_next(lexer);
     if (is_declaration(word)) {
         ptx_declare(ptx, word, DECLARE_BODY);
-    } else if (span_is(word, ".branchtargets") && ptx->text) {
+    } else if (lexer_span_is(word, ".branchtargets") && ptx->text) {
         labels_targets(ptx, ptx->text);
-    } else if (span_is(word, ".section")) {
+    } else if (lexer_span_is(word, ".section")) {
         while (lexer->kind != LEXEME_END && !lexer_is(lexer, '{') && !lexer_is(lexer, '}'))
             lexer_next(lexer);
         if (lexer_is(lexer, '{'))
@@ -97,10 +97,10 @@ static void read_directive(struct ptx *ptx)
         static const char *const known[] = {".pragma", ".callprototype", ".calltargets", ".extern", ".visible", ".weak"};
         int is_known = 0;
         for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known |= span_is(word, known[i]);
+            is_known |= lexer_span_is(word, known[i]);
         if (!is_known)
-            ptx_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, word);
-        if (!is_known || !span_is(lexer->text, ".shared"))
+            ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, word);
+        if (!is_known || !lexer_span_is(lexer->text, ".shared"))
             lexer_skip_statement(lexer);
     }
 }
@@ -142,7 +142,7 @@ static void read_statement(struct ptx *ptx)
     if (lexer->kind == LEXEME_WORD) {
         read_word(ptx, &in);
     } else if (!lexer_take(lexer, ';')) {
-        ptx_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
+        ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, lexer->line, lexer->text);
         lexer_next(lexer);
     }
 }
@@ -201,7 +201,7 @@ static void add_formals(struct ptx *ptx, const struct formals *formals, int own)
         symbol->size = formal->size;
         symbol->registers = formal->registers;
         if (own && formal->kind == SYMBOL_PASSED)
-            formal->own = symbol->number = ptx_words(ptx, (uint32_t)(formal->size + 3) / 4);
+            formal->own = symbol->number = ptx_emit_words(ptx, (uint32_t)(formal->size + 3) / 4);
     }
 }
 

@@ -12,8 +12,8 @@ enum { CODE_CHANGE = CODE_READ | CODE_WRITE | CODE_ATOMIC };
 static int is_global(const struct instruction *in, uint32_t which)
 {
     for (uint32_t i = 1; i < in->parts; i++) {
-        int global = span_is(in->part[i], "global");
-        if ((global || span_begins(in->part[i], "shared")) && which-- == 0)
+        int global = lexer_span_is(in->part[i], "global");
+        if ((global || lexer_span_begins(in->part[i], "shared")) && which-- == 0)
             return global;
     }
     return 0;
@@ -45,7 +45,7 @@ static int moves_nothing(const struct instruction *in)
 {
     static const char *const parts[] = {"prefetch", "commit_group", "wait_group", "wait_all", "mbarrier"};
     for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (has_part(in, parts[i]))
+        if (ptx_emit_has_part(in, parts[i]))
             return 1;
     }
     return 0;
@@ -54,19 +54,19 @@ static int moves_nothing(const struct instruction *in)
 /* cp.async [to], [from], ...; cp.reduce.async [to], [from], ...; the spaces stand in the name in the same order. */
 void lower_copy(struct ptx *ptx, const struct instruction *in)
 {
-    uint8_t write = has_part(in, "reduce") || has_part(in, "red") ? CODE_CHANGE : CODE_WRITE;
-    if (!has_part(in, "async"))
-        return ptx_not_known(ptx, in);
+    uint8_t write = ptx_emit_has_part(in, "reduce") || ptx_emit_has_part(in, "red") ? CODE_CHANGE : CODE_WRITE;
+    if (!ptx_emit_has_part(in, "async"))
+        return ptx_emit_not_known(ptx, in);
     if (moves_nothing(in))
         return;
-    if (has_part(in, "tensor"))
+    if (ptx_emit_has_part(in, "tensor"))
         stage(ptx, in, STEP_TENSOR, is_global(in, 0) ? write : CODE_READ, tensor_map(in));
     else if (is_global(in, 0))
         stage(ptx, in, STEP_STAGE, write, access_argument(in, 0));
     else if (is_global(in, 1))
         stage(ptx, in, STEP_STAGE, CODE_READ, access_argument(in, 1));
-    else if (!has_part(in, "bulk"))
-        ptx_not_known(ptx, in);
+    else if (!ptx_emit_has_part(in, "bulk"))
+        ptx_emit_not_known(ptx, in);
 }
 
 /* A handle among the parameters, in a register, or one that the module names. */
@@ -76,14 +76,14 @@ static void use_handle(struct ptx *ptx, const struct instruction *in, uint8_t us
     const struct argument *base = address ? &address->items[0] : NULL;
     struct step step = {.kind = STEP_TEXTURE, .use = use, .sources = 1, .words = 2, .result = NO_REGISTER};
     if (!base)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (base->kind == ARGUMENT_SYMBOL && base->symbol->kind == SYMBOL_VARIABLE && base->symbol->space == VARIABLE_TEXTURE) {
         ptx->form->facts->flags |= CODE_BOUND_TEXTURE;
         return;
     }
     if (base->kind == ARGUMENT_SYMBOL && base->symbol->kind == SYMBOL_PARAMETER) {
         if (!ptx_places_operand(base->symbol, base->value, 8, &step.source[0]))
-            return ptx_not_known(ptx, in);
+            return ptx_emit_not_known(ptx, in);
     } else {
         step.source[0] = emit_source(ptx, in, base);
     }
@@ -99,13 +99,13 @@ void lower_texture(struct ptx *ptx, const struct instruction *in)
 
 void lower_surface(struct ptx *ptx, const struct instruction *in)
 {
-    use_handle(ptx, in, span_is(in->part[0], "sust") ? CODE_WRITE : CODE_CHANGE);
+    use_handle(ptx, in, lexer_span_is(in->part[0], "sust") ? CODE_WRITE : CODE_CHANGE);
 }
 
 /* wmma.load d, [p]; wmma.store [p], d; wmma.mma d, a, b, c. */
 void lower_matrix(struct ptx *ptx, const struct instruction *in)
 {
-    int load = has_part(in, "load"), store = has_part(in, "store");
+    int load = ptx_emit_has_part(in, "load"), store = ptx_emit_has_part(in, "store");
     struct step step = {.kind = load ? STEP_LOAD : STEP_STORE,
                         .space = ptx_access_of(in).space,
                         .use = load ? CODE_READ : CODE_WRITE,
@@ -116,7 +116,7 @@ void lower_matrix(struct ptx *ptx, const struct instruction *in)
         if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
             return;
         step.sources = (uint8_t)store;
-        step.source[0] = ptx_operand_constant(0);
+        step.source[0] = ptx_emit_operand_constant(0);
         ptx_emit(ptx, in, step);
     }
     if (!store && in->count)
@@ -161,25 +161,25 @@ void lower_tensormap(struct ptx *ptx, const struct instruction *in)
 {
     struct step step = {
         .kind = STEP_STORE, .space = SPACE_GLOBAL, .use = CODE_WRITE, .words = 1, .narrow = 1, .result = NO_REGISTER};
-    int bring = has_part(in, "cp_fenceproxy"), replace = has_part(in, "replace");
+    int bring = ptx_emit_has_part(in, "cp_fenceproxy"), replace = ptx_emit_has_part(in, "replace");
     if (!bring && !replace)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (!is_global(in, 0)) {
         step.space = SPACE_SHARED;
         if (!replace)
-            return ptx_not_known(ptx, in);
+            return ptx_emit_not_known(ptx, in);
     }
     if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
-    step.source[0] = ptx_operand_constant(0);
+    step.source[0] = ptx_emit_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 
 /* Only tcgen05.ld has results, which stand before the address. */
 void lower_tensor_memory(struct ptx *ptx, const struct instruction *in)
 {
-    if (!has_part(in, "ld"))
+    if (!ptx_emit_has_part(in, "ld"))
         return;
     for (uint32_t i = 0; i < in->count && in->argument[i].kind != ARGUMENT_ADDRESS; i++)
         emit_numbers(ptx, in, &in->argument[i]);

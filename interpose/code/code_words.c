@@ -4,7 +4,7 @@
  */
 #include "interpose/code/code.h"
 
-const char *code_verdict_word(enum code_verdict verdict)
+const char *code_words_verdict(enum code_verdict verdict)
 {
     switch (verdict) {
     case CODE_DIRECT: return "direct";
@@ -14,7 +14,7 @@ const char *code_verdict_word(enum code_verdict verdict)
     return "unknown";
 }
 
-const char *code_why_words(enum code_why why)
+const char *code_words_why(enum code_why why)
 {
     switch (why) {
     case CODE_WHY_NONE: return "";

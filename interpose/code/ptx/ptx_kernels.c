@@ -9,8 +9,8 @@
 
 static int is_variable(struct span word)
 {
-    return span_is(word, ".global") || span_is(word, ".const") || span_begins(word, ".shared") || span_is(word, ".local") ||
-           span_is(word, ".reg");
+    return lexer_span_is(word, ".global") || lexer_span_is(word, ".const") || lexer_span_begins(word, ".shared") ||
+           lexer_span_is(word, ".local") || lexer_span_is(word, ".reg");
 }
 
 /* What is said of a function between its parameters and its body: .maxntid 256, 1, 1 and the like. */
@@ -82,7 +82,7 @@ static void read_target(struct ptx *ptx)
 {
     struct span word = ptx->lexer.text;
     unsigned arch = 0;
-    if (span_begins(word, "sm_")) {
+    if (lexer_span_begins(word, "sm_")) {
         for (uint32_t i = 3; i < word.size && word.at[i] >= '0' && word.at[i] <= '9' && arch < 1000; i++)
             arch = arch * 10 + (unsigned)(word.at[i] - '0');
     }
@@ -99,17 +99,17 @@ static int read_function(struct ptx *ptx, int is_entry)
 static int read_directive(struct ptx *ptx, struct span word)
 {
     struct lexer *lexer = &ptx->lexer;
-    if (span_is(word, ".entry") || span_is(word, ".func"))
-        return read_function(ptx, span_is(word, ".entry"));
-    if (span_is(word, ".alias"))
+    if (lexer_span_is(word, ".entry") || lexer_span_is(word, ".func"))
+        return read_function(ptx, lexer_span_is(word, ".entry"));
+    if (lexer_span_is(word, ".alias"))
         return read_alias(ptx);
     if (is_variable(word))
         ptx_declare(ptx, word, DECLARE_MODULE);
-    else if (span_is(word, ".target"))
+    else if (lexer_span_is(word, ".target"))
         read_target(ptx);
-    else if (span_is(word, ".address_size") && lexer->kind == LEXEME_NUMBER && lexer->number != 64)
-        ptx_unknown(ptx, CODE_WHY_ARCHITECTURE, lexer->line, (struct span){"addresses of 32 bits", 20});
-    else if (span_is(word, ".file") || span_is(word, ".loc") || span_is(word, ".version"))
+    else if (lexer_span_is(word, ".address_size") && lexer->kind == LEXEME_NUMBER && lexer->number != 64)
+        ptx_emit_unknown(ptx, CODE_WHY_ARCHITECTURE, lexer->line, (struct span){"addresses of 32 bits", 20});
+    else if (lexer_span_is(word, ".file") || lexer_span_is(word, ".loc") || lexer_span_is(word, ".version"))
         lexer_skip_line(lexer);
     return 1;
 }

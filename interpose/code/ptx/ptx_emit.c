@@ -6,7 +6,7 @@
 
 #include "interpose/code/ptx/ptx.h"
 
-void ptx_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text)
+void ptx_emit_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text)
 {
     char copy[CODE_TEXT] = "";
     uint32_t size = text.size < CODE_TEXT ? text.size : CODE_TEXT - 1;
@@ -19,9 +19,9 @@ void ptx_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span 
     form_unknown(ptx->form, why, line, copy);
 }
 
-void ptx_not_known(struct ptx *ptx, const struct instruction *in)
+void ptx_emit_not_known(struct ptx *ptx, const struct instruction *in)
 {
-    ptx_unknown(ptx, CODE_WHY_INSTRUCTION, in->line, in->text);
+    ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, in->line, in->text);
     struct result result;
     for (uint32_t i = 0; i < in->count && in->argument[i].kind != ARGUMENT_ADDRESS; i++) {
         const struct argument *argument = &in->argument[i];
@@ -34,7 +34,7 @@ void ptx_not_known(struct ptx *ptx, const struct instruction *in)
     ptx_emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {ALL_PREDICATES}});
 }
 
-uint16_t ptx_words(struct ptx *ptx, uint32_t words)
+uint16_t ptx_emit_words(struct ptx *ptx, uint32_t words)
 {
     if (words >= NO_REGISTER - ptx->registers) {
         form_unknown(ptx->form, CODE_WHY_MANY, ptx->lexer.line, "registers");
@@ -45,14 +45,14 @@ uint16_t ptx_words(struct ptx *ptx, uint32_t words)
     return number;
 }
 
-uint16_t ptx_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol)
+uint16_t ptx_emit_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol)
 {
     if (one->number == NO_REGISTER)
-        one->number = ptx_words(ptx, (symbol->bytes + 3u) / 4);
+        one->number = ptx_emit_words(ptx, (symbol->bytes + 3u) / 4);
     return one->number;
 }
 
-uint16_t ptx_predicate_number(struct ptx *ptx, struct ptx_register *one)
+uint16_t ptx_emit_predicate_number(struct ptx *ptx, struct ptx_register *one)
 {
     if (one->number == NO_REGISTER) {
         if (ptx->predicates >= ALL_PREDICATES - 1) {
@@ -64,10 +64,10 @@ uint16_t ptx_predicate_number(struct ptx *ptx, struct ptx_register *one)
     return one->number;
 }
 
-uint16_t ptx_scratch(struct ptx *ptx)
+uint16_t ptx_emit_scratch(struct ptx *ptx)
 {
     if (ptx->scratch == NO_REGISTER)
-        ptx->scratch = ptx_words(ptx, SCRATCH_WORDS);
+        ptx->scratch = ptx_emit_words(ptx, SCRATCH_WORDS);
     return (uint16_t)ptx->scratch;
 }
 
@@ -93,12 +93,12 @@ int emit_result(struct ptx *ptx, const struct instruction *in, const struct argu
     return 1;
 }
 
-struct operand ptx_operand_register(uint16_t number, uint8_t words)
+struct operand ptx_emit_operand_register(uint16_t number, uint8_t words)
 {
     return (struct operand){.kind = OPERAND_REGISTER, .number = number, .words = words};
 }
 
-struct operand ptx_operand_constant(int64_t value)
+struct operand ptx_emit_operand_constant(int64_t value)
 {
     return (struct operand){.kind = OPERAND_CONSTANT, .value = value, .number = NO_REGISTER};
 }
@@ -111,7 +111,7 @@ static struct operand variable_operand(struct ptx *ptx, const struct instruction
         operand.kind = OPERAND_PARAMETERS_AT;
         operand.value = symbol->offset + argument->value;
     } else if (symbol->kind == SYMBOL_PASSED) {
-        ptx_unknown(ptx, CODE_WHY_ADDRESS, in->line, in->text);
+        ptx_emit_unknown(ptx, CODE_WHY_ADDRESS, in->line, in->text);
     } else if (symbol->space == VARIABLE_STACK) {
         operand.kind = OPERAND_STACK;
         operand.value = symbol->offset + argument->value;
@@ -129,14 +129,14 @@ static struct operand variable_operand(struct ptx *ptx, const struct instruction
 struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
 {
     switch (argument->kind) {
-    case ARGUMENT_REGISTER: return ptx_operand_register(argument->number, argument->words);
-    case ARGUMENT_NUMBER: return ptx_operand_constant(argument->value);
+    case ARGUMENT_REGISTER: return ptx_emit_operand_register(argument->number, argument->words);
+    case ARGUMENT_NUMBER: return ptx_emit_operand_constant(argument->value);
     case ARGUMENT_OTHER: return (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER};
     case ARGUMENT_SYMBOL: return variable_operand(ptx, in, argument);
     case ARGUMENT_NONE:
     case ARGUMENT_PREDICATE:
     case ARGUMENT_SINK: break;
-    default: ptx_unknown(ptx, CODE_WHY_INSTRUCTION, in->line, in->text);
+    default: ptx_emit_unknown(ptx, CODE_WHY_INSTRUCTION, in->line, in->text);
     }
     return (struct operand){.kind = OPERAND_NONE, .number = NO_REGISTER};
 }
@@ -152,7 +152,7 @@ void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step,
         step.sources = (uint8_t)(i + 1);
     }
     if (in->argument[0].kind == ARGUMENT_VECTOR)
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
     else if (emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = result.words;
@@ -169,7 +169,7 @@ void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint
 {
     for (uint32_t done = 0; done < words; done += STEP_WORDS) {
         uint8_t left = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS);
-        emit_move(ptx, in, (uint16_t)(to + done), left, ptx_operand_register((uint16_t)(from + done), left));
+        emit_move(ptx, in, (uint16_t)(to + done), left, ptx_emit_operand_register((uint16_t)(from + done), left));
     }
 }
 
@@ -195,9 +195,9 @@ void emit_extend(struct ptx *ptx, const struct instruction *in, struct result re
                         .words = (uint8_t)(result.words - done),
                         .sources = 1};
     if (is_signed)
-        step.source[0] = ptx_operand_register((uint16_t)(result.number + done - 1), 1);
+        step.source[0] = ptx_emit_operand_register((uint16_t)(result.number + done - 1), 1);
     else
-        step.source[0] = ptx_operand_constant(0);
+        step.source[0] = ptx_emit_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 
@@ -223,21 +223,21 @@ void emit_predicates(struct ptx *ptx, const struct instruction *in)
         set_predicate(ptx, in, argument->predicate);
 }
 
-int has_part(const struct instruction *in, const char *word)
+int ptx_emit_has_part(const struct instruction *in, const char *word)
 {
     for (uint32_t i = 1; i < in->parts; i++) {
-        if (span_is(in->part[i], word))
+        if (lexer_span_is(in->part[i], word))
             return 1;
     }
     return 0;
 }
 
-struct type last_type(const struct instruction *in)
+struct type ptx_emit_last_type(const struct instruction *in)
 {
     return in->types ? in->type[in->types - 1] : (struct type){TYPE_BITS, 4};
 }
 
-int any_float(const struct instruction *in)
+int ptx_emit_any_float(const struct instruction *in)
 {
     for (uint32_t i = 0; i < in->types; i++) {
         if (in->type[i].kind == TYPE_FLOAT)

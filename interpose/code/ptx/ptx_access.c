@@ -8,15 +8,15 @@ struct access ptx_access_of(const struct instruction *in)
 {
     for (uint32_t i = 1; i < in->parts; i++) {
         struct span part = in->part[i];
-        if (span_is(part, "global"))
+        if (lexer_span_is(part, "global"))
             return (struct access){ACCESS_MEMORY, SPACE_GLOBAL};
-        if (span_begins(part, "shared"))
+        if (lexer_span_begins(part, "shared"))
             return (struct access){ACCESS_MEMORY, SPACE_SHARED};
-        if (span_is(part, "local"))
+        if (lexer_span_is(part, "local"))
             return (struct access){ACCESS_MEMORY, SPACE_LOCAL};
-        if (span_begins(part, "const"))
+        if (lexer_span_begins(part, "const"))
             return (struct access){ACCESS_MEMORY, SPACE_CONSTANT};
-        if (span_begins(part, "param"))
+        if (lexer_span_begins(part, "param"))
             return (struct access){ACCESS_PARAMETER, SPACE_GENERIC};
     }
     return (struct access){ACCESS_MEMORY, SPACE_GENERIC};
@@ -42,11 +42,11 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
 {
     const struct argument *base = address ? &address->items[0] : NULL;
     if (!base || base->kind == ARGUMENT_NAME || base->kind == ARGUMENT_VECTOR) {
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
         return 0;
     }
     if (base->kind == ARGUMENT_REGISTER && base->words < 2 && is_wide(step->space)) {
-        ptx_unknown(ptx, CODE_WHY_ADDRESS, in->line, in->text);
+        ptx_emit_unknown(ptx, CODE_WHY_ADDRESS, in->line, in->text);
         return 0;
     }
     step->part[0] = emit_source(ptx, in, base);
@@ -55,7 +55,7 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
     if (step->part[0].kind != OPERAND_REGISTER)
         step->part[0].value += more;
     else if (offset) {
-        step->part[1] = ptx_operand_constant(offset);
+        step->part[1] = ptx_emit_operand_constant(offset);
         step->parts = 2;
     }
     for (uint32_t i = 0; i < step->parts; i++)

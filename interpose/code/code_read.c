@@ -33,7 +33,7 @@ void code_read(const struct code_image *image, const char *kernel, struct code_f
     arena_free(&arena);
 }
 
-int code_kernels(const struct code_image *image, int (*each)(void *data, const char *kernel), void *data)
+int code_read_kernels(const struct code_image *image, int (*each)(void *data, const char *kernel), void *data)
 {
     return image->is_ptx ? ptx_kernels(image, each, data) : sass_kernels(image, each, data);
 }

@@ -14,7 +14,7 @@ struct elements {
 
 static struct elements elements_of(const struct instruction *in, const struct argument *argument)
 {
-    struct type type = last_type(in);
+    struct type type = ptx_emit_last_type(in);
     int vector = argument->kind == ARGUMENT_VECTOR;
     return (struct elements){vector ? argument->items : argument, vector ? argument->count : 1, type.bytes,
                              type.kind == TYPE_SIGNED};
@@ -56,8 +56,8 @@ static void take_element(struct ptx *ptx, const struct instruction *in, const st
         return;
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (words > result.words)
-        return ptx_not_known(ptx, in);
-    struct operand from = ptx_operand_register((uint16_t)(loaded + i * elements->bytes / 4), words);
+        return ptx_emit_not_known(ptx, in);
+    struct operand from = ptx_emit_operand_register((uint16_t)(loaded + i * elements->bytes / 4), words);
     ptx_emit(ptx, in,
              (struct step){.kind = elements->bytes < 4 ? STEP_MIX : STEP_MOVE,
                            .result = result.number,
@@ -72,11 +72,11 @@ static void load_vector(struct ptx *ptx, const struct instruction *in, struct st
     struct result result;
     uint32_t bytes = elements->count * elements->bytes;
     if (!bytes || words_of(bytes) > SCRATCH_WORDS)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     step.words = (uint8_t)words_of(bytes);
     step.narrow = bytes % 4 != 0;
     int row = is_row(elements);
-    step.result = row ? elements->first[0].number : ptx_scratch(ptx);
+    step.result = row ? elements->first[0].number : ptx_emit_scratch(ptx);
     ptx_emit(ptx, in, step);
     for (uint32_t i = 0; i < elements->count; i++) {
         if (row)
@@ -91,7 +91,7 @@ static uint32_t load_one(struct ptx *ptx, const struct instruction *in, struct s
     struct result result = {NO_REGISTER, step.words};
     emit_result(ptx, in, elements->first, &result);
     if (step.words > result.words || elements->first->kind == ARGUMENT_VECTOR) {
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
         return UINT32_MAX;
     }
     step.result = result.number;
@@ -110,7 +110,7 @@ static void move_element(struct ptx *ptx, const struct instruction *in, const st
         return;
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (words > result.words)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     from.words = words;
     ptx_emit(ptx, in,
              (struct step){.kind = from.scaled ? STEP_SUM : STEP_MOVE,
@@ -147,7 +147,7 @@ static void load_parameter(struct ptx *ptx, const struct instruction *in, const 
     if (base->kind == ARGUMENT_REGISTER)
         return load_by_place(ptx, in, elements, address);
     if (base->kind != ARGUMENT_SYMBOL || (base->symbol->kind != SYMBOL_PARAMETER && base->symbol->kind != SYMBOL_PASSED))
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (ptx->called && base->symbol->kind == SYMBOL_PASSED)
         circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
@@ -155,7 +155,7 @@ static void load_parameter(struct ptx *ptx, const struct instruction *in, const 
         if (ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &operand))
             move_element(ptx, in, elements, i, operand);
         else
-            ptx_not_known(ptx, in);
+            ptx_emit_not_known(ptx, in);
     }
 }
 
@@ -183,7 +183,7 @@ void lower_load(struct ptx *ptx, const struct instruction *in)
     const struct argument *address = access_argument(in, 0);
     struct elements elements = elements_of(in, &in->argument[0]);
     if (!address || address == &in->argument[0])
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (access.where == ACCESS_PARAMETER)
         return load_parameter(ptx, in, &elements, address);
     if (access.space == SPACE_CONSTANT && is_constant(&address->items[0]))
@@ -202,19 +202,19 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
 {
     const struct argument *base = &address->items[0];
     if (base->kind != ARGUMENT_SYMBOL || base->symbol->kind != SYMBOL_PASSED)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand to, from = emit_source(ptx, in, &elements->first[i]);
         if (!ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &to))
-            return ptx_not_known(ptx, in);
+            return ptx_emit_not_known(ptx, in);
         struct step step = {.kind = STEP_MOVE, .result = to.number, .words = to.words, .sources = 1, .source = {from}};
         if (to.scaled) { /* a part of a word, or of two */
             uint64_t end = (uint64_t)base->value + (i + 1) * elements->bytes, last = (end + 3) / 4;
             step.kind = STEP_MIX;
             step.words = (uint8_t)(base->symbol->number + last - to.number);
             step.sources = 2;
-            step.source[1] = ptx_operand_register(to.number, step.words);
+            step.source[1] = ptx_emit_operand_register(to.number, step.words);
         }
         ptx_emit(ptx, in, step);
     }
@@ -223,14 +223,14 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
 /* Elements that are no neighbours are brought together first. */
 static struct operand gather(struct ptx *ptx, const struct instruction *in, const struct elements *elements)
 {
-    uint16_t scratch = ptx_scratch(ptx);
+    uint16_t scratch = ptx_emit_scratch(ptx);
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (is_row(elements))
-        return ptx_operand_register(elements->first[0].number, (uint8_t)(elements->count * words));
+        return ptx_emit_operand_register(elements->first[0].number, (uint8_t)(elements->count * words));
     if (elements->bytes >= 4) {
         for (uint32_t i = 0; i < elements->count; i++)
             emit_move(ptx, in, (uint16_t)(scratch + i * words), words, emit_source(ptx, in, &elements->first[i]));
-        return ptx_operand_register(scratch, (uint8_t)(elements->count * words));
+        return ptx_emit_operand_register(scratch, (uint8_t)(elements->count * words));
     }
     uint32_t each = 4 / elements->bytes, all = words_of(elements->count * elements->bytes);
     for (uint32_t word = 0; word < all; word++) {
@@ -239,7 +239,7 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
             step.source[step.sources++] = emit_source(ptx, in, &elements->first[i]);
         ptx_emit(ptx, in, step);
     }
-    return ptx_operand_register(scratch, (uint8_t)all);
+    return ptx_emit_operand_register(scratch, (uint8_t)all);
 }
 
 void lower_store(struct ptx *ptx, const struct instruction *in)
@@ -249,15 +249,15 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
     struct elements elements = elements_of(in, &in->argument[1]);
     uint32_t bytes = elements.count * elements.bytes;
     if (address != &in->argument[0] || in->count < 2 || !bytes || words_of(bytes) > SCRATCH_WORDS)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (access.where == ACCESS_PARAMETER)
         return store_parameter(ptx, in, &elements, address);
     struct step step = access_step(STEP_STORE, access.space, CODE_WRITE, bytes);
     if (!access_address(ptx, in, address, 0, &step))
         return;
     step.sources = 1;
-    if (has_part(in, "bulk")) /* zeros, of as many bytes as the argument says */
-        step.source[0] = ptx_operand_constant(0);
+    if (ptx_emit_has_part(in, "bulk")) /* zeros, of as many bytes as the argument says */
+        step.source[0] = ptx_emit_operand_constant(0);
     else if (in->argument[1].kind == ARGUMENT_VECTOR)
         step.source[0] = gather(ptx, in, &elements);
     else
@@ -274,16 +274,16 @@ void lower_atomic(struct ptx *ptx, const struct instruction *in)
     struct elements elements = elements_of(in, &in->argument[0]);
     struct step step = access_step(STEP_ATOMIC, access.space, CODE_READ | CODE_WRITE | CODE_ATOMIC, elements.bytes);
     struct result result;
-    uint32_t source = at + (has_part(in, "cas") ? 2 : 1);
+    uint32_t source = at + (ptx_emit_has_part(in, "cas") ? 2 : 1);
     if (!address || source >= in->count || access.where != ACCESS_MEMORY)
-        return ptx_not_known(ptx, in);
+        return ptx_emit_not_known(ptx, in);
     if (!access_address(ptx, in, address, 0, &step))
         return;
-    if (in->argument[source].kind != ARGUMENT_VECTOR && !any_float(in)) {
+    if (in->argument[source].kind != ARGUMENT_VECTOR && !ptx_emit_any_float(in)) {
         step.sources = 1;
         step.source[0] = emit_source(ptx, in, &in->argument[source]);
     }
-    if (at && in->argument[0].kind == ARGUMENT_REGISTER && !any_float(in) &&
+    if (at && in->argument[0].kind == ARGUMENT_REGISTER && !ptx_emit_any_float(in) &&
         emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = step.words < result.words ? step.words : result.words;
@@ -303,21 +303,21 @@ void lower_discard(struct ptx *ptx, const struct instruction *in)
     if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
-    step.source[0] = ptx_operand_constant(0);
+    step.source[0] = ptx_emit_operand_constant(0);
     ptx_emit(ptx, in, step);
 }
 
 /* multimem.ld_reduce, .st, .red and copies: the same memory on all devices of a group. */
 void lower_multimem(struct ptx *ptx, const struct instruction *in)
 {
-    if (has_part(in, "ld_reduce"))
+    if (ptx_emit_has_part(in, "ld_reduce"))
         lower_load(ptx, in);
-    else if (has_part(in, "st"))
+    else if (ptx_emit_has_part(in, "st"))
         lower_store(ptx, in);
-    else if (has_part(in, "red"))
+    else if (ptx_emit_has_part(in, "red"))
         lower_atomic(ptx, in);
-    else if (has_part(in, "cp"))
+    else if (ptx_emit_has_part(in, "cp"))
         lower_copy(ptx, in);
     else
-        ptx_not_known(ptx, in);
+        ptx_emit_not_known(ptx, in);
 }

@@ -2,7 +2,7 @@
  *
  * A table of names with scopes. Called for every word of a kernel's text that is a name.
  */
-#include "interpose/code/ptx/symbols.h"
+#include "interpose/code/ptx/ptx_symbols.h"
 
 #include <string.h>
 
