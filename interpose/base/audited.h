@@ -12,7 +12,7 @@ enum { AUDITED_VERSION = 1, AUDITED_OBJECTS = 4, AUDITED_NAME = 256 };
 
 /* An object outside the shim's namespace that has referred to, or looked up, functions of a driver there. */
 struct audited_object {
-    const void *map; /* the loader's; NULL: nobody has this place yet. Compared only */
+    const void *map; /* the loader's description; NULL: the place is free. Compared only */
     uint32_t functions;
     uint32_t named; /* 1 once the name is there */
     char name[AUDITED_NAME];

@@ -150,7 +150,7 @@ static int elsewhere(struct dl_phdr_info *info, size_t size, void *data)
                 return result;
         }
     }
-    return -1; /* nobody wants to see the others */
+    return -1; /* the other objects of the outer walk are not visited */
 }
 
 int loaded_each_elsewhere(int (*visit)(const struct elf_object *, void *), void *context)

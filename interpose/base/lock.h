@@ -22,14 +22,15 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
-/* 0: somebody has it, which may be this very thread, interrupted by a signal. */
+/* 0: it is held, maybe by this very thread, which a signal has interrupted. */
 static inline int lock_try(struct lock *lock)
 {
     uint32_t free_word = 0;
     return __atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
+/* A plain store: a thread that begins to wait at this very moment may be missed, and looks again by itself after a while.
+ */
 static inline void lock_drop(struct lock *lock)
 {
     uint32_t held = __atomic_load_n(&lock->held, __ATOMIC_RELAXED);
@@ -38,8 +39,8 @@ static inline void lock_drop(struct lock *lock)
         lock_wake(lock);
 }
 
-/* 1 if it is free, or somebody else gives it back within about a second. At the end of a process its holder may be this
- * very thread, in a signal handler that came in between. */
+/* 1 if the lock is free, or another thread gives it back within about a second. At the end of a process the holder may be
+ * this very thread, in a signal handler that came in between: then 0. */
 int lock_comes_free(struct lock *lock);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the verdict on a call site that was not seen just before. Called by whoever asks about callers, in part for every
- * lock of the process: two sites that share a place must not make each other search all objects, so objects are kept too.
- * Must not allocate or wait.
+ * Finds the verdict on a call site that was not seen just before. Called by the filter of callers and by stacks, so in some
+ * programs for every call: two sites that share a place must not make each other search all objects, so objects are kept
+ * too. Must not allocate or wait.
  */
 #include "interpose/base/sites.h"
 

@@ -43,7 +43,7 @@ int specific_there(void)
     void *get = specific_function("pthread_getspecific");
     if (!make || !set || !get)
         return 0;
-    /* Who finds them at the same time finds the same. */
+    /* Threads that look at the same time find the same. */
     __atomic_store_n(&functions.make, (__typeof__(functions.make))make, __ATOMIC_RELAXED);
     __atomic_store_n(&functions.set, (__typeof__(functions.set))set, __ATOMIC_RELAXED);
     __atomic_store_n(&functions.get, (__typeof__(functions.get))get, __ATOMIC_RELAXED);

@@ -44,7 +44,8 @@ int door_passes(int id)
     return door_inert() && !(asks_for_others(id) && moments_wanted());
 }
 
-/* Remapping by the twin's own address is possible where nothing has to look at the call: no record, no wish about 0x1. */
+/* 1: the program may be given a twin's own address, since no call has to be looked at: nothing is recorded, and 0x1 is left
+ * alone. */
 static int twins_suffice(void)
 {
     const struct env *env = env_get();
@@ -70,7 +71,7 @@ static void *direct_for(int id, int twin)
     }
 }
 
-/* An excluded object's calls need no wrapper where nobody has to see them. */
+/* 1: calls of an excluded object need no wrapper, since neither the recorder nor the guard has to see them. */
 static int excluded_directly(const void *caller)
 {
     if (!callers_filter_on())
@@ -101,7 +102,7 @@ void *door_others(void *found, int id, int twin, const void *caller)
 {
     int is_linked = id >= 0 && others_look() && others_function[id][twin] == found;
     if (!is_linked || (door_passes(id) && !watch_moments_row(id, twin)) || driver_owns(caller))
-        return found; /* what stands behind that function, nobody knows; it may ask the shim's doors for it */
+        return found; /* what that function calls is not known; it may ask the shim's doors for it */
     return !asks_for_others(id) && excluded_directly(caller) ? found : wrappers_exported[id][twin];
 }
 
@@ -125,7 +126,7 @@ static void go_direct(void)
 
 static void go_quickly(void)
 {
-    if (routing.quick && guard_on && !others_look()) /* whoever stands behind a launch may make calls in it */
+    if (routing.quick && guard_on && !others_look()) /* another library's launch may make calls of its own */
         quick_launches(env_get()->recording);
 }
 

@@ -32,7 +32,7 @@ void enter_after_fork(void)
     started = 0;
 }
 
-/* A call by the exported name goes to whoever the program's search order names behind the shim. */
+/* A call by the exported name goes to the function that the program's search order has behind the shim's. */
 static void find_real(struct call *C)
 {
     void *others = others_linked ? others_function[C->api][C->twin] : NULL;
@@ -41,8 +41,8 @@ static void find_real(struct call *C)
     C->real = others ? others : driver_real[C->api][C->twin];
 }
 
-/* A function in front of the driver's has made this call while it was called itself: what goes on is what it would have
- * been without the shim, which has seen to the outer call. No turn may be held if the host may wait. */
+/* Another library's function, in front of the driver's, makes this call while it is called itself: the call goes on as it
+ * would without the shim, which has seen to the outer call. No turn may be held if the host may wait. */
 static __attribute__((cold, noinline)) enum enter from_inside(struct call *C)
 {
     if (C->thread->inside != C->api + 1u)
@@ -117,7 +117,7 @@ void enter_timed(struct call *C)
     threads_call_waits(C);
 }
 
-/* Cold: the call has failed. What that left in errno the program's call would not have. */
+/* Cold: the call has failed. Gives errno the program's value again. */
 __attribute__((cold)) int enter_waits_deferred(struct call *C, int programs_errno)
 {
     if (!guard_settle_lacking(C))

@@ -48,14 +48,15 @@ static inline void leave_real(struct call *C)
     guard_leaving(C);
 }
 
-/* Where the host could tell by the call that promised work is pending, before all else. */
+/* Before all else, where the host could tell by the call that promised work is pending: waits for that work. */
 static inline void settle_first(struct call *C)
 {
     if (guard_on)
         guard_settle_all(C);
 }
 
-/* The driver was out of memory: 1 if there was such work, which may have given some back. */
+/* The driver was out of memory: waits for work whose wait was deferred, which may give memory back. 1: there was such work.
+ */
 int enter_waits_deferred(struct call *C, int programs_errno);
 
 /* The real call is made a second time. */
@@ -76,7 +77,7 @@ static inline void leave_call(struct call *C)
         recorder_call(C);
 }
 
-/* After an implicit call: the host wait that the policy owes. */
+/* After an implicit call: the host wait that the original function promises. */
 static inline void leave_implicit(struct call *C)
 {
     if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && guard_on) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Start, fork and exit. Called by the first wrapper, by libc around fork, and at exit by the loader, or by libc where the
- * program ends by quick_exit; _exit, abort and signals end it without. A process without CUDA
- * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what
- * the parent recorded is the parent's.
+ * program ends by quick_exit; not where _exit, abort or a signal ends it. A process without CUDA comes here only by a
+ * destructor, which says so where `ptds run` has started the process. The child of a fork starts anew: the record is the
+ * parent's.
  */
 #include "interpose/doors/lifecycle.h"
 

@@ -2,7 +2,7 @@
  *
  * NVTX's door: a program's ranges, domains and thread names. The NVTX headers inside a program or library load whatever
  * NVTX_INJECTION64_PATH names, once for each copy of them, and call InitializeInjectionNvtx2 there, which puts functions of
- * ours into their table. `ptds run` sets that variable; so does whoever preloads the library by hand and wants ranges.
+ * ours into their table. `ptds run` sets that variable; a user who preloads the library by hand sets it to have ranges.
  * Everything here may be called by any thread, before or after any CUDA call, also where the library is not preloaded; it
  * must never call CUDA.
  */
@@ -202,7 +202,7 @@ static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t domain, const w
     return register_a(domain, narrow(wide, text));
 }
 
-/* The thread may not have made a CUDA call yet; of others' only those that have are known. */
+/* The calling thread may not have made a CUDA call yet; another thread is known only if it has. */
 static void NVTX_API name_thread(uint32_t tid, const char *name)
 {
     struct thread *thread = tid == thread_tid() ? thread_get() : thread_all();
@@ -246,7 +246,7 @@ static int attach(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule 
     return 1;
 }
 
-/* 0 tells the program's NVTX that nobody listens: its functions then do nothing at all. */
+/* 0 tells the program's NVTX that there is no listener: its functions then do nothing at all. */
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
 {
     const NvtxExportTableCallbacks *callbacks = get_table ? get_table(NVTX_ETID_CALLBACKS) : NULL;

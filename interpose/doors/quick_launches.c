@@ -64,8 +64,8 @@ static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct again_l
                             result);
 }
 
-/* A launch that was not as usual after all: it failed, a capture was opened meanwhile, or the driver called the program
- * back, which made calls. Its parameters are looked at once more. */
+/* Records a launch that was not as usual after all: it failed, a capture was opened meanwhile, or the driver called the
+ * program back, which made calls. Looks at the parameters once more. */
 static void record_in_full(struct call *C, struct again_listed listed, CUfunction f, void **params)
 {
     const struct kernel *kernel = kernels_met(C->thread, f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Wrappers around what a door leads to, whatever that is, which note when a process's CUDA work began and ended
- * (record/moments.h). door_open puts them in where `ptds probe` asks for that. Must change nothing else about a call. Those
- * that begin and end contexts and modules are not watched: start-up and teardown are not work.
+ * Wrappers that note when a process's CUDA work began and ended (record/moments.h), around the function that a door leads
+ * to. door_open puts them in where `ptds probe` asks for that. Must change nothing else about a call. Calls that begin and
+ * end contexts and modules are not watched: start-up and teardown are not work.
  */
 #include "interpose/doors/watch_moments.h"
 

@@ -28,7 +28,7 @@ void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, i
 static struct elf_object object, behind; /* behind.end 0: nothing is */
 static uint32_t ready;
 static uint32_t adoptions;
-static struct lock adopting; /* taken in the loader's lock, too: whoever holds it must not ask the loader anything */
+static struct lock adopting; /* taken in the loader's lock, too: its holder must not ask the loader anything */
 
 /* Real address -> (id * 2 + twin) + 1, open addressing. */
 #define SLOTS 2048u
@@ -119,7 +119,7 @@ static void learn(const struct elf_object *from)
 
 static uint8_t pinned;
 
-/* The object in use is no longer loaded. Before the first real call it may be unloaded again: nobody has pinned it. */
+/* 1: the object in use is no longer loaded. Before the first real call, which pins it, the program may unload it again. */
 static int has_left(void)
 {
     struct elf_object there;

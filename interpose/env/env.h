@@ -19,7 +19,7 @@ extern const char env_policy_words[];
 /* The configured policy's word. */
 const char *env_policy_word(void);
 
-/* Whether the policy keeps legacy order where data asks for it. */
+/* 1: the policy keeps legacy order where two operations touch the same memory. */
 int env_policy_guards(void);
 
 /* A switch that is a word or else a path: report and log. */

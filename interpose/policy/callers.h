@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PTDS_EXCLUDE and PTDS_INCLUDE: who keeps the legacy stream.
+ * PTDS_EXCLUDE and PTDS_INCLUDE: calls from which objects keep the legacy stream.
  */
 #ifndef PTDS_CALLERS_H
 #define PTDS_CALLERS_H

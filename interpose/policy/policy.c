@@ -119,7 +119,8 @@ static void route_per_thread(struct call *C)
 
 static void route_created(struct call *C, CUstream named)
 {
-    /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
+    /* Where neither the recorder nor the policy looks at created streams, their creation was not seen either, and to ask
+     * the driver about one could end a capture. */
     if (!C->enter && !policy_current()->created)
         return;
     C->stream = streams_get(C->thread, named);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks, at the end of a record, for what may have reached the driver past the doors: other copies of it, other hooks and
- * libraries that export its functions,
- * drivers of dlmopen namespaces and who uses them, libraries that RTLD_DEEPBIND has bound past the shim. Says only what the
- * loaded objects show. Called by finish_recording, and by the dlopen door for names to look for then: there it must not
- * allocate, lock or fail.
+ * Looks, at the end of recording, for calls that may have reached the driver past the doors: other copies of the driver,
+ * other hooks, libraries that export its functions, drivers of dlmopen namespaces and their users, libraries that
+ * RTLD_DEEPBIND has bound past the shim. Says only what the loaded objects show. Called by finish_recording, and by the
+ * dlopen door for names to look for then: there it must not allocate, lock or fail.
  */
 #include "interpose/record/bypass.h"
 
@@ -75,7 +74,7 @@ int bypass_in_a_namespace(void)
     return loaded_each_elsewhere(note_namespace, NULL);
 }
 
-/* Whom the auditor saw; without it, or if nobody asked the loader by name, that there is such a driver. */
+/* The objects that the auditor saw using such a driver; without an auditor, or if it saw none, the driver itself. */
 static void note_namespaces(void)
 {
     int to_record = 1;

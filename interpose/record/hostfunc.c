@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A node for each host function on its way: made by the thread that calls the driver, read by the driver's thread that runs
- * it. Whichever of the two is done last writes the HOST_RUN record and gives the node back. What runs on the driver's
+ * it. The thread of the two that is done last writes the HOST_RUN record and gives the node back. What runs on the driver's
  * thread must not call the driver; and no node may ever belong to a captured function, since that may run many times.
  */
 #include "interpose/record/hostfunc.h"
@@ -151,7 +151,7 @@ static int runs_once(const struct call *C, CUstream stream)
     return REAL(cuStreamIsCapturing)(stream, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* wanted: somebody needs it. */
+/* wanted: the run is recorded, or the callback has to get the stream that the program named. NULL: no node. */
 static struct hostfunc *make(struct call *C, CUstream stream, int wanted)
 {
     int saved = errno;
@@ -207,7 +207,7 @@ void hostfunc_put(struct call *C)
     node->run.context = C->context ? C->context->uid : 0;
     node->run.stack = C->enter ? stacks_id(C, 0) : 0;
     if (C->result != CUDA_SUCCESS)
-        give_back(node); /* nobody will run it */
+        give_back(node); /* the driver will not run it */
     else if (is_last(node, SUBMITTED)) {
         write_run(node, C->thread);
         give_back(node);

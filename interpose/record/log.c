@@ -72,8 +72,8 @@ static const char *kernel_name(uint32_t uid)
     return name ? name : "";
 }
 
-/* What an earlier run has left goes. Other processes may write to the file at the same time, and each adds to it: the lock
- * says that there is one. Where there are no locks, there is none. */
+/* Cuts what an earlier run has left in the file. Where another process is writing to the file, which its lock tells, this
+ * one adds to it. Without locks no other process is assumed. */
 static void take_file(void)
 {
     int is_parents = parents.file >= 0 && parents.device == output.device && parents.inode == output.inode;

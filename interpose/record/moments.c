@@ -35,7 +35,7 @@ int moments_wanted(void)
 }
 
 static struct moments nowhere;
-static struct moments *moments; /* set once, by whoever begins first */
+static struct moments *moments; /* set once, by the thread that begins first */
 static uint32_t begun;
 static __thread uint32_t own_place __attribute__((tls_model("initial-exec"))); /* plus one */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The record of a launch that goes the guard's short way: written down in its place while the launch is made, words and
- * all, and valid once it is committed. Called by doors/quick.c. Nothing is held between the two halves: whoever writes a
- * record on this thread meanwhile takes the place, and the second half says so.
+ * all, and valid once it is committed. Called by doors/quick.c. Nothing is held between the two halves: a call
+ * that the driver makes back into the program may write its record in the place meanwhile, and the second half says so.
  */
 #ifndef PTDS_QUICK_RECORD_H
 #define PTDS_QUICK_RECORD_H
@@ -36,8 +36,8 @@ struct quick_record {
     uint32_t context, stream, target, kernel, words;
 };
 
-/* The launch was made, and moved from the legacy stream. 0: the record is not there and nothing is counted, since somebody
- * took its place, or the call is no longer a usual one. */
+/* The launch was made, on another stream than the legacy one. 0: the record is not there and nothing is counted, since
+ * another record took its place, or the call failed, or a capture was opened. */
 static inline int quick_record_end(struct thread *thread, struct ptds_rec_CALL *record, struct quick_record quick,
                                    CUresult result)
 {

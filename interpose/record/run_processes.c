@@ -32,7 +32,7 @@ static const char *stderr_of_this_run(void)
     return end + 1;
 }
 
-/* It is the file that it was, somebody reads it, and there is room. */
+/* 1: stderr is the file that it was at the start, it has a reader, and there is room. */
 static int stderr_takes(const char *file)
 {
     char now[4096];

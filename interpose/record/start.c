@@ -61,12 +61,12 @@ static void fill_header(struct ptds_trace_header *header)
     memcpy((char *)header + header->schema_offset, schema, sizeof schema - 1);
 }
 
-/* What belongs to the thread that starts; NULL: nobody has begun to. */
+/* An address that is the starting thread's own, its thread_self; NULL: no thread has begun to start. */
 static const void *starter;
 
 /* Calls that did not wait until it was done. */
 static uint32_t missed;
-static uint32_t in_vain; /* one has waited as long as any is to wait */
+static uint32_t in_vain; /* 1: a thread has waited as long as any should; later ones do not wait */
 
 enum { PATIENCE_MS = 1000 }; /* reserving room for the trace may be slow */
 
@@ -76,8 +76,8 @@ static void count_missed(void)
         __atomic_add_fetch(&store_header()->refused, __atomic_exchange_n(&missed, 0, __ATOMIC_ACQ_REL), __ATOMIC_RELAXED);
 }
 
-/* Not for ever: who starts may be what this handler of a signal has interrupted, or may itself be waiting for this thread.
- * Then the call goes on unrecorded. */
+/* Not for ever: the starting thread may be the one that this signal handler has interrupted, or may itself be waiting for
+ * this thread. Then the call goes on unrecorded. */
 static void await_start(const void *whose)
 {
     if (whose != &thread_self && !__atomic_load_n(&in_vain, __ATOMIC_RELAXED) &&
@@ -115,8 +115,8 @@ static void start(void)
         recorder_started();
 }
 
-/* Opens and reads files, where a thread could be cancelled: others would wait for it. The unwinder's part comes before
- * anybody waits, since it may last as long as somebody else's constructor. */
+/* Cancellation is off: start() opens and reads files, where a thread could be cancelled while others wait for it. The
+ * unwinder is warmed up before any thread waits, since that may last as long as another library's constructor. */
 void start_recording(void)
 {
     const void *whose = NULL;

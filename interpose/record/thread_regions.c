@@ -101,7 +101,7 @@ static void pop_early(struct thread *thread, const char *domain)
     memmove(&thread->early[at - 1], &thread->early[at], (thread->early_depth - (at - 1)) * sizeof *thread->early);
 }
 
-/* Of those that were nested too deep the last one that was remembered stands for each: their ends come, too. */
+/* For each region that was nested too deep, the last one that was remembered stands: an end will come for each, too. */
 void thread_regions_started(struct thread *thread)
 {
     uint32_t depth = thread->early_depth;

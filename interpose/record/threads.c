@@ -33,7 +33,8 @@
 #define COUNTS_END (DEFAULTS_AT + sizeof(struct ptds_default_count))
 _Static_assert(COUNTS_END <= PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row");
 
-/* Of threads that have ended, and at exit of those whose counts lie in memory: had first, so that it is there. */
+/* The counts of threads that have ended, and at exit of those whose counts lie in memory. The chunk is taken first of all,
+ * so that it is there. */
 static struct lock all_lock;
 static struct ptds_chunk *all_counts;
 static int finished;
@@ -168,9 +169,8 @@ static int waits(const struct call *C)
     return is == PTDS_CLASS_SYNC || is == PTDS_CLASS_STREAM;
 }
 
-/* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
- * return sees where it came from. The time that this takes, or the next chunk, is not the call's: nobody has waited for
- * anything yet, and nobody waits for the call. */
+/* A new stack is taken here rather than after the call, so that `ptds watch` can show where a call that does not return
+ * came from. The time that the stack, or the next chunk, takes is not the call's, so the call's time begins after it. */
 void threads_call_begun(struct call *C)
 {
     struct thread *thread = C->thread;

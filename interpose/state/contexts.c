@@ -25,7 +25,7 @@ static uint32_t how_gone(const struct context *context)
     return __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE);
 }
 
-/* The newest: one that leaves may be gone already, and its handle another one's. */
+/* The newest entry of the handle: an older one, whose destruction is under way, may be gone already. */
 static struct context *find_context(CUcontext handle)
 {
     struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
@@ -34,8 +34,8 @@ static struct context *find_context(CUcontext handle)
     return context;
 }
 
-/* A handle that comes with such a context was that entry's, and is no longer: a created one is new each time, primary and
- * green ones are given out again and again. */
+/* A call gives out the handle for a context of this kind: 1 if that is another context than the entry's. A created context
+ * is new each time; primary and green ones are given out again and again. */
 static int is_anothers(const struct context *entry, uint32_t kind)
 {
     switch (kind) {
@@ -46,7 +46,7 @@ static int is_anothers(const struct context *entry, uint32_t kind)
     }
 }
 
-/* The one that a call which gives out a context of this kind is about. */
+/* The entry of the context that a call gives out, of this kind; NULL: there is none yet. */
 static struct context *find_given(CUcontext handle, uint32_t kind)
 {
     struct context *context = find_context(handle);
@@ -90,7 +90,7 @@ static int become(struct context *context, uint32_t from, uint32_t to)
     return context && __atomic_compare_exchange_n(&context->gone, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* It is gone for certain, and what was in it. */
+/* The context is gone for certain, and its streams and captures with it. */
 static void forget_context(struct context *context)
 {
     if (!context)
@@ -102,7 +102,7 @@ static void forget_context(struct context *context)
     bury_context(context);
 }
 
-/* It ended, and no call that the shim saw said so. One that leaves is forgotten by the call that destroys it. */
+/* The context ended, and no call that the shim saw has destroyed it. If such a call is under way, that call forgets it. */
 static void forget_ended(struct context *context)
 {
     if (!become(context, 0, CONTEXT_LEAVES))
@@ -143,7 +143,7 @@ struct context *contexts_get(CUcontext handle)
     return context || !handle ? context : make_context(handle, PTDS_CONTEXT_UNKNOWN, -1);
 }
 
-/* Where no context is current. The driver refuses work then, whatever stream it names; so that is left to the driver. */
+/* Where no context is current, the driver refuses work, whatever stream it names; the refusal is left to the driver. */
 struct context contexts_none = {.kind = PTDS_CONTEXT_UNKNOWN, .device = -1};
 
 struct context *contexts_now(struct thread *thread)
@@ -177,7 +177,7 @@ void contexts_coming(struct call *C)
     C->word[0] = uids_last(OBJECT_CONTEXT);
 }
 
-/* Who is called back, or in between, may have seen it already. */
+/* A callback, or another thread, may have seen the new context already. */
 static int came_with(const struct call *C, CUcontext handle)
 {
     const struct context *context = find_context(handle);
@@ -233,14 +233,14 @@ void contexts_leaving(struct call *C, CUcontext handle)
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
-/* Whatever the call did, it is not recorded as the end of a context: of this one, or of the current one. */
+/* Whatever the call did, it is not recorded as the end of a context. */
 static void stay(struct call *C)
 {
     C->op = PTDS_OP_NONE;
     become(C->context, CONTEXT_LEAVES, 0);
 }
 
-/* After it: whether it did go. */
+/* After the call: did the context go? */
 void contexts_left(struct call *C)
 {
     if (C->result == CUDA_SUCCESS && C->context)
@@ -249,15 +249,14 @@ void contexts_left(struct call *C)
         stay(C);
 }
 
-/* The one that the host has waited for, be it current or not. */
 void contexts_waited(struct call *C, CUcontext handle)
 {
     if (C->result == CUDA_SUCCESS && handle)
         C->context = contexts_get(handle);
 }
 
-/* The last of those that attached to it ends it, as a destroy does. Of one that was not seen being made nobody knows how
- * many there are. */
+/* The last of the calls that attached to a context ends it when it detaches, as a destroy does. How many there are is known
+ * only of a context whose creation was seen. */
 void contexts_detaching(struct call *C, CUcontext handle)
 {
     struct context *context = handle ? find_context(handle) : NULL;
@@ -332,7 +331,7 @@ void contexts_primary_leaving(struct call *C, CUdevice device)
     struct primary wanted = {device, NULL};
     contexts_each(is_primary_of, &wanted);
     C->context = wanted.found;
-    become(C->context, 0, CONTEXT_LEAVES); /* nobody asks the driver about what is in it meanwhile */
+    become(C->context, 0, CONTEXT_LEAVES); /* so the driver is not asked about what is in it meanwhile */
 }
 
 static void primary_ended(struct context *context)
@@ -353,7 +352,7 @@ void contexts_primary_left(struct call *C, CUdevice device)
         stay(C);
 }
 
-/* A reset ends what the context held, whoever still refers to it. */
+/* A reset ends what the context held, however many references to it there still are. */
 void contexts_primary_reset(struct call *C)
 {
     if (C->result == CUDA_SUCCESS && C->context)

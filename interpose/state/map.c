@@ -47,7 +47,7 @@ static uintptr_t make_table(unsigned bits)
     return pages ? (uintptr_t)pages | bits : 0;
 }
 
-/* Nobody maps anything else there: a reader that is still in it finds nothing, and looks again. */
+/* The pages stay the map's: a reader that is still in the table finds nothing, and looks again. */
 static void empty(uintptr_t word)
 {
     struct table table = table_at(word);
@@ -205,7 +205,7 @@ uint64_t map_get(struct map *map, uint64_t key)
         if (read(stripe, key, &value))
             return value;
     }
-    return map_add(map, key, 0); /* whoever changes it was interrupted */
+    return map_add(map, key, 0); /* the thread that changes the stripe was interrupted */
 }
 
 /* NULL: not there. */

@@ -27,7 +27,7 @@ static struct stream **bucket_of(CUstream handle)
     return &buckets[((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 52];
 }
 
-/* Of an entry that a thread remembers and that may by now be becoming another thread's stream. */
+/* Atomic: another thread may just be making a new stream of an entry that this thread remembers. */
 static CUstream handle_of(const struct stream *stream)
 {
     return __atomic_load_n(&stream->handle, __ATOMIC_RELAXED);
@@ -94,7 +94,7 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
     }
     if (stream) {
-        capture_stream_gone(stream); /* the one that had the handle before */
+        capture_stream_gone(stream); /* the stream that had the handle before */
         stream->uid = uids_next(OBJECT_STREAM);
         stream->kind = kind;
         stream->context = context;
@@ -146,7 +146,7 @@ static uint32_t ask_kind(CUstream handle)
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }
 
-/* One that the driver may refuse to destroy is what it was until it has not. */
+/* A stream whose destruction is under way lives until the driver has agreed. */
 static int is_alive(const struct stream *stream)
 {
     return __atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) != STREAM_GONE &&
@@ -170,7 +170,7 @@ static struct stream *first_sight(struct thread *thread, CUstream handle, struct
     return stream;
 }
 
-/* Everything is known that can be. */
+/* 1: all that can be known of the stream is known. */
 static int is_settled(const struct stream *stream)
 {
     return is_alive(stream) && stream->kind != PTDS_STREAM_UNKNOWN && stream->context != &contexts_none;
@@ -220,7 +220,7 @@ void streams_leaving(struct call *C, CUstream handle)
     __atomic_store_n(&stream->gone, STREAM_LEAVES, __ATOMIC_SEQ_CST);
 }
 
-/* Its entry may be that of a new stream with its handle by now. */
+/* The entry may be that of a new stream with the same handle by now. */
 void streams_left(struct call *C, CUstream handle)
 {
     struct stream *stream = C->stream;

@@ -68,7 +68,7 @@ static void end(void *data)
     errno = saved;
 }
 
-/* Where there is no libpthread, nobody ends but the process. */
+/* Where there is no libpthread, no thread ends but with the process. */
 static void watch_end(struct thread *thread)
 {
     static pthread_key_t key;
@@ -84,8 +84,8 @@ static void watch_end(struct thread *thread)
         specific_set(key, thread);
 }
 
-/* All but what is kept for its next thread, and the list's link: that is never written again, since others go through the
- * list meanwhile without a lock. */
+/* Clears all but what is kept for the state's next thread, and the list's link, which is never written again, since other
+ * threads go through the list meanwhile without a lock. */
 static void empty(struct thread *thread)
 {
     struct thread kept = *thread;
@@ -138,7 +138,8 @@ static struct thread *make(uint32_t drivers)
         thread = make_state();
     if (thread) {
         thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
-        thread->tid = env_get()->recording ? thread_tid() : 0; /* a sandbox may forbid what nobody wants to know */
+        thread->tid =
+            env_get()->recording ? thread_tid() : 0; /* not where nothing is recorded: a sandbox may forbid the call */
         thread->drivers = drivers;
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;
@@ -160,7 +161,7 @@ struct thread *thread_get_as_drivers(void)
     return self && self->fork_generation == thread_fork_generation ? self : make(1);
 }
 
-/* Of a context that is gone. What device times have of it stays theirs. */
+/* 1: the entry's context is gone. An entry with a pool of device_times.c stays: the pool's events may still be in use. */
 static int is_stale(const struct thread_context *entry)
 {
     return (entry->context->uid != entry->context_uid || entry->context->gone == CONTEXT_GONE) && !entry->device_pool;

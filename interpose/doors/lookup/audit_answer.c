@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The auditor's door (audit/auditor.c), where LD_AUDIT names one: it asks about references that the loader has bound past
- * the shim, in libraries opened with RTLD_DEEPBIND, and they get what they would have been bound to without that flag. Runs
- * inside the loader with its locks held, also before any constructor: the rules are those of dlsym.c. Must not change
- * errno.
+ * The auditor's door (audit/auditor.c), where LD_AUDIT names one: the auditor asks about references that the loader has
+ * bound past the shim, in libraries opened with RTLD_DEEPBIND, and they are bound as they would have been without that
+ * flag. Runs inside the loader with its locks held, also before any constructor: the rules are those of dlsym.c. Must not
+ * change errno.
  */
 #include "interpose/doors/lookup/audit_answer.h"
 

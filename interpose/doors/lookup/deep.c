@@ -31,8 +31,8 @@ struct deep {
     uint32_t library;             /* what came with it stands behind it */
 };
 
-/* Calls between begin and end. One that a constructor leaves for good (it ends its thread) stays counted: then nobody is
- * sure what was there before. */
+/* Calls between begin and end. A call that a constructor leaves for good (it ends its thread) stays counted: from then on
+ * it is never certain what was there before. */
 static uint32_t opening;
 
 static int count_one(struct dl_phdr_info *info, size_t size, void *data)
@@ -44,7 +44,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* The others are counted last: who has loaded an object that was counted here is among them, or done with it. */
+/* Other calls are counted last: a call that has loaded an object that was counted here is among them, or done with it. */
 void deep_begin(struct deep_before *before)
 {
     *before = (struct deep_before){0};
@@ -62,8 +62,8 @@ static int collect(const struct elf_object *object, void *data)
     return 0;
 }
 
-/* 0 if the library was there before. Looking at it once more does no harm, so that is done also where nobody can tell, when
- * something was unloaded meanwhile, and where another thread may have loaded it but not got further than that. */
+/* 0: the library was there before. To look at it once more does no harm, so that is done also where this can't be told: if
+ * an object was unloaded meanwhile, or another thread may have loaded the library and not come further yet. */
 static int find_library(struct deep *deep)
 {
     struct deep_before now = {0};
@@ -116,7 +116,8 @@ static const void *first_definition(const struct deep *deep, const struct slot *
     return found;
 }
 
-/* The C library's own; anybody else's but the driver's is what the library is meant to find. */
+/* 1: the address is the C library's. Another library's, but for the driver's, is what the opened library is meant to find.
+ */
 static int is_libcs(const struct deep *deep, const void *address)
 {
     for (uint32_t i = 0; i < deep->count; i++) {

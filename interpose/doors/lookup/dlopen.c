@@ -2,8 +2,8 @@
  *
  * The dlopen door. Called by the assembly stub for every dlopen of the process, also from constructors and before this
  * library's own. It goes on by a jump, since glibc looks up file names by who asks, except for a path with RTLD_DEEPBIND,
- * which means the same whoever asks. That call is made with the very same arguments, since programs rely on the flag; what
- * it has loaded is then made to find the shim. Must not change a result, errno or dlerror.
+ * which means the same for every caller. That call is made with the very same arguments, since programs rely on the flag;
+ * what it has loaded is then made to find the shim. Must not change a result, errno or dlerror.
  */
 #include <dlfcn.h>
 #include <string.h>

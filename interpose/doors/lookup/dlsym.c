@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The dlsym and dlvsym doors. Called by the assembly stubs for every dlsym of the process: from anybody's constructor, from
- * malloc hooks, under the loader lock, and before this library's own constructors. Must not allocate, use stdio, load
+ * The dlsym and dlvsym doors. Called by the assembly stubs for every dlsym of the process: from any library's constructor,
+ * from malloc hooks, under the loader lock, and before this library's own constructors. Must not allocate, use stdio, load
  * anything, or leave dlerror other than the real call left it. A sanitizer asks here for all that it stands in front of
  * before any of that works, strcmp and dl_iterate_phdr among them: up to the jump no function of another object is called.
  *
@@ -67,7 +67,7 @@ static int is_own(const void *address)
     return (uintptr_t)address >= base && (uintptr_t)address < end;
 }
 
-/* What somebody asks for. */
+/* A look-up. */
 struct asked {
     void *handle;
     const char *name, *version; /* NULL: any */
@@ -92,7 +92,7 @@ static struct answer for_drivers(void *found, const struct asked *asked)
     return (struct answer){1, unknown.twin ? untabled_answer(&unknown, asked->caller) : found};
 }
 
-/* Another library's function, which the program would have got without the shim, too. */
+/* For another library's function, which the program would have got without the shim, too. */
 static struct answer for_others(void *found, const struct asked *asked)
 {
     int twin = 0, id = api_find(asked->name, &twin);
@@ -104,8 +104,8 @@ static struct answer for_found(void *found, const struct asked *asked)
     return driver_owns(found) ? for_drivers(found, asked) : for_others(found, asked);
 }
 
-/* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope that is can't be
- * seen; where nobody is linked with it, it is in none. */
+/* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope the driver is in
+ * can't be seen; where no object is linked with the driver, it is in none. */
 static int may_be_in_own_scope(const struct asked *asked)
 {
     struct elf_object object;

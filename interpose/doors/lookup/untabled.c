@@ -2,7 +2,7 @@
  *
  * Decides what a program gets for a function that the table does not know: the driver's own, its per-thread twin, or where
  * the guard keeps order a forwarder, whose calls take part in it. Called by the doors of look-ups, inside dlsym, too: no
- * allocation, no driver calls, and no lock but one that nobody holds for long.
+ * allocation, no driver calls, and no lock but one that is never held for long.
  */
 #include "interpose/doors/lookup/untabled.h"
 

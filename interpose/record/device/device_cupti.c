@@ -128,7 +128,7 @@ void device_cupti_before(struct call *C)
         C->sample = told;
     if (works && C->enter && has_id(C)) {
         tool.operation((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK), work_of(C->op));
-        C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch took, too */
+        C->flags |= PTDS_CALL_TIMED; /* beside the device's time the host's is wanted, too */
     }
     errno = saved;
 }

@@ -7,7 +7,8 @@
 
 #include "interpose/state/call.h"
 
-/* Loads it; 0 if there will be no device times, which has been said. Not while anybody waits for recording to start. */
+/* Loads the library; 0: there will be no device times, which has been said on stderr. Not while threads wait for recording
+ * to start: the library's constructors may take long. */
 int device_cupti_start(void);
 
 /* Around the real call of work. */

@@ -35,7 +35,7 @@ struct device_sample {
     uint32_t thread; /* uid: the pool may have gone to another thread since */
 };
 
-/* A thread's in a context; after its end the next thread's there. */
+/* The samples of a thread in a context; after the thread's end they are the next thread's there. */
 struct device_pool {
     struct device_sample pair[PAIRS];
     uint32_t made, first, pending; /* a ring: `pending` from `first` on are under way */
@@ -126,7 +126,7 @@ static struct device_base *base_of(struct context *context)
     return base;
 }
 
-/* The context's base for this thread alone until release; NULL if another has it, or there is none to be had. */
+/* The context's base, for this thread alone until release_base; NULL: another thread has it, or the driver gives none. */
 static struct device_base *take_base(struct context *context)
 {
     struct device_base *base = base_of(context);

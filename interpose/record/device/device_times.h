@@ -14,8 +14,8 @@ extern uint32_t device_times_on; /* enum env_device_times; set once recording ru
 void device_times_before(struct call *C);
 void device_times_after(struct call *C);
 
-/* Lanes have been made in the context, which is current, and no capture is open: what sampling needs there is made, too,
- * since making a stream later may wait for the device. */
+/* Lanes have been made in the context, which is current, and no capture is open: makes the stream and the event that
+ * sampling needs there, too, since to make a stream later may wait for the device. */
 void device_times_ready(struct context *context);
 
 void device_times_start(void);

@@ -12,10 +12,11 @@
  * reserved in it. */
 void chunk_pages_populate(struct ptds_chunk *chunk);
 
-/* Makes what comes after a chunk's header zeros. A file's pages are only let go of. */
+/* Makes all bytes after a chunk's header zeros. */
 void chunk_pages_clear(struct ptds_chunk *chunk);
 
-/* Nobody writes to this part of a chunk, nor reads it, until the chunk is another's. Keeps errno. */
+/* Gives the pages from `from` to the chunk's end back: no thread reads or writes them until the chunk is handed out again.
+ * Keeps errno. */
 void chunk_pages_let_go(const void *from, const struct ptds_chunk *chunk);
 
 #endif

@@ -33,8 +33,8 @@ static uint64_t begun[2], begun_sequence[2];
 
 static void forget_now(void);
 
-/* In the child of a fork that a signal handler has made, whoever was interrupted goes on, and has no chunk any more: the
- * one that it writes to is its parent's. */
+/* A signal handler may have forked: in the child the interrupted function goes on, while the chunk that it writes to is the
+ * parent's. Then nothing is committed. */
 static void commit(struct ptds_chunk *in, size_t whole)
 {
     if (in == chunk)
@@ -153,8 +153,8 @@ static void append_forks(uint32_t count)
         append(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
 }
 
-/* The program may fork in a signal handler that has interrupted whoever has a lock: where one could be needed, this waits
- * for the next definition. */
+/* The program may fork in a signal handler that has interrupted the holder of the lock: where the lock is held, the next
+ * definition writes the fork, too. */
 void define_fork(void)
 {
     __atomic_store_n(&forked, clock_ticks(), __ATOMIC_RELAXED);
@@ -210,7 +210,7 @@ static uint64_t key_of_record(const struct ptds_rec_STRING *name)
     return key_of(name->role, name->text, strnlen(name->text, name->record.size - sizeof *name));
 }
 
-/* Whoever comes with it from now on gets another id, while it is looked for. */
+/* While references to the name are looked for, a region of the same name gets another id. */
 static void name_may_go(const struct ptds_rec_STRING *name)
 {
     uint64_t key = key_of_record(name);
@@ -232,7 +232,8 @@ static void forget_now(void)
     forget_at = chunks + chunks / 2;
 }
 
-/* Memory that is gone makes room for such that is there: looked for when as much was refused as there may be. */
+/* Definitions of memory that is gone make room for those of memory that is there: that is looked for when as many bytes
+ * were refused as such definitions may take. */
 static size_t refused;
 
 static int is_room_for_memories(size_t bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the definitions that no record refers to any more, and gives their room back. Called by definitions.c, under the
+ * Finds the definitions that no record refers to any more, and gives their room back. Called by define.c, under the
  * definitions' lock, once in tens of thousands of definitions, when the trace is as large as it may be. Reads all records,
  * while other threads go on writing theirs: a record may be torn, so no size is trusted, and to keep too much is harmless.
  * Must not stop those threads.
@@ -26,7 +26,7 @@
 #include "interpose/state/thread.h"
 
 #define USED (UINT64_C(1) << 63)
-#define BASE_NS UINT64_C(10000000000) /* a time on its way names a base of the last two seconds (devicetimes.c) */
+#define BASE_NS UINT64_C(10000000000) /* a time on its way names a base of the last two seconds (device_times.c) */
 #define WORTH_MOVING (PTDS_CHUNK_SIZE / 4)
 
 /* The candidates: kind of definition << 32 | id, and USED where something refers to it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Definitions that nobody refers to any more, for definitions.c alone.
+ * Definitions to which no record refers any more, for define.c alone.
  */
 #ifndef PTDS_FORGET_H
 #define PTDS_FORGET_H
@@ -9,7 +9,7 @@
 
 #include "interpose/trace/format.h"
 
-/* What definitions.c does with a record: keeps it in another chunk; takes a name's text out of its map and puts it back. */
+/* What define.c does with a record: keeps it in another chunk; takes a name out of the map of names, and puts it back. */
 struct forget_calls {
     void (*again)(const struct ptds_record *record);
     void (*name_may_go)(const struct ptds_rec_STRING *name);

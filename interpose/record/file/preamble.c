@@ -34,7 +34,7 @@ static void shim_setting(const char *name, const char *value, void *unused)
 }
 
 /* What of the environment goes into a trace, which others get to read: names alone that say how CUDA is set up, which rank
- * this is, and who else is preloaded. Never by their beginnings: anybody may call a secret CUDA_SOMETHING. */
+ * this is, and what else is preloaded. Never by the beginning of a name: a user may call a secret CUDA_SOMETHING. */
 static const char *const told[] = {
     "CUDA_VISIBLE_DEVICES",
     "CUDA_DEVICE_ORDER",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A bounded trace overwrites its oldest calls, but a pointer that a later call has still points into what one of them
- * allocated. So whoever gets an old chunk looks for allocations in it, and what is still there is written again among the
- * definitions, in place of its call. Called once a chunk, some hundred records apart. Must not take memory: the new records
- * are made where the old ones were.
+ * allocated. So before an old chunk is used again, allocations are looked for in it, and each whose memory is still there
+ * is written among the definitions, in place of its call. Called once a chunk, some hundred records apart. Must not take
+ * memory: the new records are made where the old ones were.
  */
 #include "interpose/record/file/rescue.h"
 

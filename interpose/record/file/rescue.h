@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations outlive the chunks that their records are in, for whoever takes such a chunk back: recorder.c, threads.c and
- * definitions.c.
+ * Allocations outlive the chunks that their records are in: for append.c, threads.c and define.c, which get such chunks
+ * back.
  */
 #ifndef PTDS_RESCUE_H
 #define PTDS_RESCUE_H

@@ -29,8 +29,8 @@ enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 static struct __attribute__((aligned(64))) {
     struct lock lock;
     int full;      /* the disk has refused once: the chunks there are go round */
-    uint32_t used; /* no chunk is left that nobody has written to */
-    uint32_t out;  /* nor one that could be had again: until a thread is done with one, none is looked for */
+    uint32_t used; /* 1: no chunk is left that was never handed out */
+    uint32_t out;  /* 1: nor a chunk that could be had again: until a thread is done with one, none is looked for */
     struct ptds_trace_header *header;
     uint8_t **extents;
     uint8_t *states; /* enum state a chunk */
@@ -187,7 +187,7 @@ static uint64_t most_chunks(void)
     return store.full ? (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS : store.chunks_max;
 }
 
-/* Threads that are all still there could hold every chunk, and nobody would learn what their calls' names are. */
+/* Live threads could hold every chunk, and then there would be no room for the names that their calls refer to. */
 static int is_for_definitions(void)
 {
     uint64_t alone = store.chunks_max / 16;
@@ -212,7 +212,7 @@ static struct ptds_chunk *next_chunk(enum ptds_chunk_kind kind, uint64_t *index)
     return chunk_at(store.handed);
 }
 
-/* Whoever forgets definitions looks at chunks of other threads meanwhile: by their kind, which comes last. */
+/* forget.c may look at the chunk meanwhile: it goes by the kind, which is written last. */
 static void begin_chunk(struct ptds_chunk *chunk, enum ptds_chunk_kind kind, uint32_t thread)
 {
     __atomic_store_n(&chunk->kind, PTDS_CHUNK_FREE, __ATOMIC_RELAXED);
@@ -247,7 +247,7 @@ static void say_that_there_is_no_more(int got_one)
               got_one ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
 }
 
-/* Opens files and grows them under the lock, where nobody may be cancelled. */
+/* Opens files and grows them under the lock, where no thread may be cancelled. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old)
 {
     *old = 0;

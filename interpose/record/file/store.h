@@ -16,19 +16,19 @@ int store_open(const char *path, uint64_t limit, uint64_t memory_limit);
 
 struct ptds_trace_header *store_header(void);
 
-/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (said once, but
- * for COUNTS). `kind` DEFINITIONS and COUNTS chunks are never taken back. They have a quarter of the trace at
- * most, and are zeros but where *old is set: how many bytes of the chunk's old records are still there, until something is
- * written over them; 0 where it holds no allocations. Any thread; rescue.h is who calls it. */
+/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL: there is none (said once, but for
+ * COUNTS). Chunks of kind DEFINITIONS and COUNTS are never taken back; COUNTS have a quarter of the trace at most, and are
+ * zeros unless *old is set. *old: how many bytes of the chunk's old records are still there, until they are overwritten; 0:
+ * there is no allocation among them. Any thread; takes the store's lock. Called by rescue.c, define.c and threads.c. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old);
 
 /* A CALLS chunk for later, its pages taken now; NULL where the next one would cost no pages anyway. */
 struct ptds_chunk *store_chunk_ahead(uint32_t thread);
 
-/* Since a CALLS chunk was refused last, none has come back. Without a lock. */
+/* 1: a CALLS chunk was refused, and no chunk has come back since. Takes no lock. */
 int store_is_out(void);
 
-/* A record was not kept because of that. Any thread. */
+/* Counts a record that was not kept for want of a chunk. Any thread. */
 void store_refused(void);
 
 /* The thread will not write to this chunk again. NULL is fine. */
@@ -52,7 +52,7 @@ void store_flush(void);
 /* Where the trace is being written; NULL: in memory. */
 const char *store_path(void);
 
-/* Somebody has cut the file, or its disk has failed: what the store holds is not what was written. */
+/* 1: the file was cut, or its disk has failed: the store does not hold what was written. */
 int store_is_torn(void);
 
 /* Forgets the store without touching it: it belongs to the parent process. */

@@ -2,7 +2,7 @@
  *
  * Which file the trace goes to. Called when recording starts and each time that the store grows. File space is reserved
  * before it is mapped, since writing to a mapped hole on a full disk is a SIGBUS in the program. Must not follow a symbolic
- * link, cut a file that somebody may have mapped, or write to one that is not this process's own trace.
+ * link, cut a file that another process may have mapped, or write to a file that is not this process's own trace.
  */
 #include "interpose/record/file/trace_file.h"
 
@@ -24,7 +24,7 @@
 
 #define NAMES_MOST 100u
 #define PATH_MOST 2048u
-#define NAME_TRIES 8 /* others come and go at the same name */
+#define NAME_TRIES 8 /* files of other processes come and go at the same name */
 
 /* Opening a FIFO or a terminal that way neither waits nor becomes anything to this process. */
 #define CAREFULLY (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -32,7 +32,7 @@
 static struct {
     int is_open;
     int made;    /* by us; else it was there, and empty */
-    int crowded; /* the process has as many descriptors as it may */
+    int crowded; /* the process has as many descriptors as it may have */
     int lock; /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of its own
                */
     dev_t device;
@@ -49,7 +49,7 @@ const char *trace_file_path(void)
 
 enum verdict { OURS, TAKEN, FINISHED, UNFIT };
 
-/* Of this very process, from before it called exec, or of another process of the same `ptds run`. */
+/* 1: the trace is this very process's, from before it called exec, or another process's of the same `ptds run`. */
 static int is_kept(const struct ptds_trace_header *header)
 {
     return (header->run != 0 && header->run == run_processes_id()) ||
@@ -95,7 +95,8 @@ static enum verdict look_at(int descriptor, int is_path, uint32_t *pid, const ch
     return is_trace ? FINISHED : OURS;
 }
 
-/* Whether it is still the file at the path. Another process may have moved it away and begun its own there. */
+/* 1: the descriptor's file is still the file at the path. Another process may have moved it away and begun its own there.
+ */
 static int is_at_path(int descriptor)
 {
     struct stat status, there;
@@ -103,8 +104,9 @@ static int is_at_path(int descriptor)
            status.st_ino == there.st_ino;
 }
 
-/* A finished trace of another run goes out of the way: `ptds run` has been told to write this file, so it is removed.
- * Whoever merely finds PTDS_TRACE set may be the second of two programs that a script runs: it is kept beside. */
+/* A finished trace of another run goes out of the way. Under `ptds run`, which was told to write this file, it is removed.
+ * A program that merely finds PTDS_TRACE set may be the second of two that a script runs: the first one's trace is kept,
+ * under another name. */
 static int move_away(uint32_t pid)
 {
     char to[PATH_MOST];
@@ -147,7 +149,7 @@ static int open_name(int is_path, const char **why)
             file.made = 1;
             if (!is_taken(made, 0))
                 return made;
-            close(made); /* by whoever saw it in this very moment */
+            close(made); /* by a process that saw it in this very moment */
             return -1;
         }
         int there = errno == EEXIST ? open_path(CAREFULLY) : -1;

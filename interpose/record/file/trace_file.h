@@ -18,10 +18,10 @@ void *trace_file_map(off_t offset, size_t size);
 /* Where it is; NULL: there is none. */
 const char *trace_file_path(void);
 
-/* Nothing could be kept in it: it is as if it had never been opened. */
+/* Nothing could be kept in the file: it is as if it had never been opened. */
 void trace_file_give_up(void);
 
-/* Whether somebody has cut it, so that less than `size` bytes are left. */
+/* 1: the file has less than `size` bytes, since another process has cut it. */
 int trace_file_is_truncated(off_t size);
 
 /* Forgets it without touching it: it belongs to the parent process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C frames of a call that functions of Python are on the way to, and where each lies on the stack: what it takes to put
- * Python's frames where they belong, without unwinding again.
+ * Puts the frames of Python functions into a stack of C frames, in the place of the interpreter's own. The C frames are
+ * kept with their places on the stack, so that this needs no second unwinding for each call.
  */
 #ifndef PTDS_MERGE_PYTHON_STACK_H
 #define PTDS_MERGE_PYTHON_STACK_H

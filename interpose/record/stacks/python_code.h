@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the interpreter's objects say. For python*.c alone.
+ * Names, files and lines of Python functions, from the interpreter's objects. For python*.c alone.
  */
 #ifndef PTDS_PYTHON_CODE_H
 #define PTDS_PYTHON_CODE_H

@@ -2,7 +2,7 @@
  *
  * Takes and remembers call stacks. Called by the recorder at the end of a call. Unwinding costs tens of microseconds, so it
  * happens once for each path through the program, not once a call. Must never run inside dlsym: backtrace() loads libgcc on
- * first use. So it may wait for the loader's lock, and who has that, in a constructor, must not wait for it.
+ * first use. So it may wait for the loader's lock, and the holder of that lock, in a constructor, must not wait for it.
  */
 #include "interpose/record/stacks/stacks.h"
 
@@ -114,7 +114,7 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
             at++;
         while (at < end && unsigned_address(*at) != frames[i] && --left > 0);
         if (at >= end || left == 0) {
-            /* Of two ways that can't be told apart none is remembered. */
+            /* Two paths that can't be told apart: the stack is not remembered. */
             if (last || !entry->checked)
                 entry->caller = NULL;
             return;
@@ -191,7 +191,7 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
     int saved = errno, first = 0;
-    C->thread->unwinding = 1; /* both may allocate, and somebody's malloc may call CUDA */
+    C->thread->unwinding = 1; /* both may allocate, and the program's malloc may call CUDA */
     find_own_stack(C->thread);
     int count = backtrace(frames, FRAMES), whole = count < FRAMES;
     while (first < count && frames[first] != C->caller)
@@ -279,7 +279,7 @@ void stacks_warm_up(void)
 
 void stacks_after_fork(void)
 {
-    warm = warm == WARM ? WARM : COLD; /* whoever was at it is the parent's */
+    warm = warm == WARM ? WARM : COLD; /* a thread that was at it is the parent's */
     map_reset(&by_content);
     map_reset(&uses);
     python_after_fork();

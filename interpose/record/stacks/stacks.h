@@ -29,7 +29,7 @@ static inline struct stack_entry *stacks_entry(const struct thread *thread, cons
     return &thread->stacks[((uint64_t)caller / 4 + (uint64_t)frame / 16) % STACKS_PLACES];
 }
 
-/* The call came the same way. */
+/* 1: the call came by the same path through the program as the entry's. */
 static inline int stacks_match(const struct stack_entry *entry, const void *caller, const void *const *frame)
 {
     if (entry->caller != caller || entry->frame != frame)
@@ -49,7 +49,7 @@ uint32_t stacks_id(struct call *C, int worth);
 /* The same as stacks_usual where functions of Python are on the way. */
 uint32_t stacks_usual_of_python(const struct thread *thread, const struct stack_entry *entry);
 
-/* The id of the way that the call came, where stacks_id has nothing to find or to count; else 0. */
+/* The id of the call's stack, where the thread remembers it and nothing has to be counted; else 0. The hot path. */
 static inline uint32_t stacks_usual(const struct thread *thread, const void *caller, const void *const *frame)
 {
     const struct stack_entry *entry = thread->stacks ? stacks_entry(thread, caller, frame) : NULL;
