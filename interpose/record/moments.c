@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes the two times into a mapped file, which outlives a process that is killed or leaves by _exit. Called by the
- * watching wrappers (doors/moments.c). Must not lock or allocate, but once in a process; where there is no file the times
- * are lost, and nothing else.
+ * watching wrappers (doors/watch_moments.c). Must not lock or allocate, but once in a process; where there is no file the
+ * times are lost, and nothing else.
  */
 #include "interpose/record/moments.h"
 

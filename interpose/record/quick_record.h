@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The record of a launch that goes the guard's short way: written down in its place while the launch is made, words and
- * all, and valid once it is committed. Called by doors/quick.c. Nothing is held between the two halves: a call
+ * all, and valid once it is committed. Called by doors/quick_launches.c. Nothing is held between the two halves: a call
  * that the driver makes back into the program may write its record in the place meanwhile, and the second half says so.
  */
 #ifndef PTDS_QUICK_RECORD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launches' doors (doors/quick.c), where nothing is recorded and where launches are: which launches they send the short
- * way, and what the driver then gets.
+ * The launches' doors (doors/quick_launches.c), where nothing is recorded and where launches are: which launches they send
+ * the short way, and what the driver then gets.
  */
 #include "tests/guard/launcher.h"
 

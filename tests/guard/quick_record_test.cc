@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The record of a launch that goes the short way (record/quick.h): when there is one, and what takes its place.
+ * The record of a launch that goes the short way (record/quick_record.h): when there is one, and what takes its place.
  */
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Device times of the work, PTDS_DEVICE_TIMES. sampled: a pair of timing events around one operation of a hundred or fewer.
- * cupti: see devicecupti.h. Off unless asked for, since either makes the device's own work longer.
+ * cupti: see device_cupti.h. Off unless asked for, since either makes the device's own work longer.
  */
 #ifndef PTDS_DEVICE_TIMES_H
 #define PTDS_DEVICE_TIMES_H
