@@ -13,7 +13,7 @@ void lower_branch(struct ptx *ptx, const struct instruction *in)
         return ptx_emit_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
     uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_BRANCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
-        labels_wait(ptx, WAIT_STEP, step, to->name, in->line);
+        ptx_labels_wait(ptx, WAIT_STEP, step, to->name, in->line);
 }
 
 /* brx.idx index, label before .branchtargets */
@@ -24,7 +24,7 @@ void lower_branch_table(struct ptx *ptx, const struct instruction *in)
         return ptx_emit_unknown(ptx, CODE_WHY_BRANCH, in->line, in->text);
     uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_SWITCH, .result = NO_REGISTER});
     if (step != UINT32_MAX)
-        labels_wait(ptx, WAIT_SWITCH, step, to->name, in->line);
+        ptx_labels_wait(ptx, WAIT_SWITCH, step, to->name, in->line);
 }
 
 void lower_exit(struct ptx *ptx, const struct instruction *in)
@@ -39,7 +39,7 @@ void lower_return(struct ptx *ptx, const struct instruction *in)
     for (uint32_t i = 0; !kernel && i < results->count; i++) {
         const struct symbol *result = results->symbol[i];
         if (result->kind == SYMBOL_PASSED)
-            emit_words(ptx, in, result->number, result->own, (uint32_t)(result->size + 3) / 4);
+            ptx_emit_copy_words(ptx, in, result->number, result->own, (uint32_t)(result->size + 3) / 4);
     }
     ptx_emit(ptx, in, (struct step){.kind = kernel ? STEP_EXIT : STEP_RETURN, .result = NO_REGISTER});
 }
@@ -72,7 +72,7 @@ static int side(struct ptx *ptx, const struct instruction *in, const struct argu
         *words = (uint32_t)(argument->symbol->size + 3) / 4;
         return argument->symbol->number != NO_REGISTER;
     }
-    *operand = emit_source(ptx, in, argument);
+    *operand = ptx_emit_source(ptx, in, argument);
     *words = argument->words;
     return argument->kind == ARGUMENT_REGISTER || argument->kind == ARGUMENT_NUMBER || argument->kind == ARGUMENT_OTHER;
 }
@@ -111,11 +111,11 @@ static void hand_over(struct ptx *ptx, const struct instruction *in, const struc
             ptx_emit_unknown(ptx, CODE_WHY_CALL, in->line, in->text);
             continue;
         }
-        emit_result(ptx, in, back ? actual : &formal, &result);
+        ptx_emit_result(ptx, in, back ? actual : &formal, &result);
         if (from.kind == OPERAND_REGISTER)
-            emit_words(ptx, in, to.number, from.number, from_words < to_words ? from_words : to_words);
+            ptx_emit_copy_words(ptx, in, to.number, from.number, from_words < to_words ? from_words : to_words);
         else
-            emit_move(ptx, in, to.number, (uint8_t)to_words, from);
+            ptx_emit_move(ptx, in, to.number, (uint8_t)to_words, from);
     }
 }
 
@@ -129,7 +129,7 @@ static void set_results(struct ptx *ptx, const struct instruction *in, const str
         uint32_t words;
         if (!side(ptx, in, &results->items[i], &to, &words) || to.kind != OPERAND_REGISTER)
             continue;
-        emit_result(ptx, in, &results->items[i], &result);
+        ptx_emit_result(ptx, in, &results->items[i], &result);
         for (uint32_t done = 0; done < words; done += STEP_WORDS)
             ptx_emit(ptx, in,
                      (struct step){.kind = (uint8_t)kind,
@@ -188,14 +188,14 @@ static void call_inside(struct ptx *ptx, const struct instruction *in, const str
     struct call_edge *edge = arena_get(ptx->arena, sizeof *edge);
     ptx_declare_signature(ptx, function);
     read_later(ptx, function);
-    circles_keep(ptx, in, function, 0);
+    ptx_circles_keep(ptx, in, function, 0);
     hand_over(ptx, in, call->parameters, &function->parameters, 0);
     uint32_t step = ptx_emit(ptx, in, (struct step){.kind = STEP_CALL, .result = NO_REGISTER});
     if (!edge || step == UINT32_MAX)
         return form_unknown(ptx->form, CODE_WHY_MEMORY, in->line, NULL);
     *edge = (struct call_edge){ptx->calls, ptx->function, function, step};
     ptx->calls = edge;
-    circles_keep(ptx, in, function, 1);
+    ptx_circles_keep(ptx, in, function, 1);
     hand_over(ptx, in, call->results, &function->results, 1);
 }
 

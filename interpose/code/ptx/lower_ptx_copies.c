@@ -27,7 +27,7 @@ static void stage(struct ptx *ptx, const struct instruction *in, enum step_kind 
                         .use = use,
                         .words = 1,
                         .result = NO_REGISTER};
-    if (access_address(ptx, in, address, 0, &step))
+    if (ptx_access_address(ptx, in, address, 0, &step))
         ptx_emit(ptx, in, step);
 }
 
@@ -62,9 +62,9 @@ void lower_copy(struct ptx *ptx, const struct instruction *in)
     if (ptx_emit_has_part(in, "tensor"))
         stage(ptx, in, STEP_TENSOR, is_global(in, 0) ? write : CODE_READ, tensor_map(in));
     else if (is_global(in, 0))
-        stage(ptx, in, STEP_STAGE, write, access_argument(in, 0));
+        stage(ptx, in, STEP_STAGE, write, ptx_access_argument(in, 0));
     else if (is_global(in, 1))
-        stage(ptx, in, STEP_STAGE, CODE_READ, access_argument(in, 1));
+        stage(ptx, in, STEP_STAGE, CODE_READ, ptx_access_argument(in, 1));
     else if (!ptx_emit_has_part(in, "bulk"))
         ptx_emit_not_known(ptx, in);
 }
@@ -72,7 +72,7 @@ void lower_copy(struct ptx *ptx, const struct instruction *in)
 /* A handle among the parameters, in a register, or one that the module names. */
 static void use_handle(struct ptx *ptx, const struct instruction *in, uint8_t use)
 {
-    const struct argument *address = access_argument(in, 0);
+    const struct argument *address = ptx_access_argument(in, 0);
     const struct argument *base = address ? &address->items[0] : NULL;
     struct step step = {.kind = STEP_TEXTURE, .use = use, .sources = 1, .words = 2, .result = NO_REGISTER};
     if (!base)
@@ -85,7 +85,7 @@ static void use_handle(struct ptx *ptx, const struct instruction *in, uint8_t us
         if (!ptx_places_operand(base->symbol, base->value, 8, &step.source[0]))
             return ptx_emit_not_known(ptx, in);
     } else {
-        step.source[0] = emit_source(ptx, in, base);
+        step.source[0] = ptx_emit_source(ptx, in, base);
     }
     ptx_emit(ptx, in, step);
 }
@@ -94,7 +94,7 @@ void lower_texture(struct ptx *ptx, const struct instruction *in)
 {
     use_handle(ptx, in, CODE_READ);
     if (in->count)
-        emit_numbers(ptx, in, &in->argument[0]);
+        ptx_emit_numbers(ptx, in, &in->argument[0]);
 }
 
 void lower_surface(struct ptx *ptx, const struct instruction *in)
@@ -113,14 +113,14 @@ void lower_matrix(struct ptx *ptx, const struct instruction *in)
                         .narrow = 1,
                         .result = NO_REGISTER};
     if (load || store) {
-        if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
+        if (!ptx_access_address(ptx, in, ptx_access_argument(in, 0), 0, &step))
             return;
         step.sources = (uint8_t)store;
         step.source[0] = ptx_emit_operand_constant(0);
         ptx_emit(ptx, in, step);
     }
     if (!store && in->count)
-        emit_numbers(ptx, in, &in->argument[0]);
+        ptx_emit_numbers(ptx, in, &in->argument[0]);
 }
 
 /* Words of shared memory come to other threads than their address says: each result is one of them, or halves of two. */
@@ -131,13 +131,13 @@ void lower_matrix_load(struct ptx *ptx, const struct instruction *in)
     for (uint32_t i = 0; i < (vector ? to->count : 1); i++) {
         struct step step = {.kind = STEP_LOAD, .space = SPACE_SHARED, .use = CODE_READ, .words = 1, .narrow = 1};
         struct result result;
-        if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
+        if (!ptx_access_address(ptx, in, ptx_access_argument(in, 0), 0, &step))
             return;
-        if (!emit_result(ptx, in, vector ? &to->items[i] : to, &result))
+        if (!ptx_emit_result(ptx, in, vector ? &to->items[i] : to, &result))
             continue;
         step.result = result.number;
         ptx_emit(ptx, in, step);
-        emit_extend(ptx, in, result, 1, 0);
+        ptx_emit_extend(ptx, in, result, 1, 0);
     }
 }
 
@@ -148,10 +148,10 @@ void lower_matrix_store(struct ptx *ptx, const struct instruction *in)
     for (uint32_t i = 0; i < (vector ? from->count : 1); i++) {
         struct step step = {
             .kind = STEP_STORE, .space = SPACE_SHARED, .use = CODE_WRITE, .words = 1, .narrow = 1, .result = NO_REGISTER};
-        if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
+        if (!ptx_access_address(ptx, in, ptx_access_argument(in, 0), 0, &step))
             return;
         step.sources = 1;
-        step.source[0] = emit_source(ptx, in, vector ? &from->items[i] : from);
+        step.source[0] = ptx_emit_source(ptx, in, vector ? &from->items[i] : from);
         ptx_emit(ptx, in, step);
     }
 }
@@ -169,7 +169,7 @@ void lower_tensormap(struct ptx *ptx, const struct instruction *in)
         if (!replace)
             return ptx_emit_not_known(ptx, in);
     }
-    if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
+    if (!ptx_access_address(ptx, in, ptx_access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
     step.source[0] = ptx_emit_operand_constant(0);
@@ -182,5 +182,5 @@ void lower_tensor_memory(struct ptx *ptx, const struct instruction *in)
     if (!ptx_emit_has_part(in, "ld"))
         return;
     for (uint32_t i = 0; i < in->count && in->argument[i].kind != ARGUMENT_ADDRESS; i++)
-        emit_numbers(ptx, in, &in->argument[i]);
+        ptx_emit_numbers(ptx, in, &in->argument[i]);
 }

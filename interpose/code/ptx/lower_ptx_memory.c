@@ -52,7 +52,7 @@ static void take_element(struct ptx *ptx, const struct instruction *in, const st
                          uint16_t loaded)
 {
     struct result result;
-    if (!emit_result(ptx, in, &elements->first[i], &result))
+    if (!ptx_emit_result(ptx, in, &elements->first[i], &result))
         return;
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (words > result.words)
@@ -64,7 +64,7 @@ static void take_element(struct ptx *ptx, const struct instruction *in, const st
                            .words = words,
                            .sources = 1,
                            .source = {from}});
-    emit_extend(ptx, in, result, words, elements->is_signed);
+    ptx_emit_extend(ptx, in, result, words, elements->is_signed);
 }
 
 static void load_vector(struct ptx *ptx, const struct instruction *in, struct step step, const struct elements *elements)
@@ -80,7 +80,7 @@ static void load_vector(struct ptx *ptx, const struct instruction *in, struct st
     ptx_emit(ptx, in, step);
     for (uint32_t i = 0; i < elements->count; i++) {
         if (row)
-            emit_result(ptx, in, &elements->first[i], &result);
+            ptx_emit_result(ptx, in, &elements->first[i], &result);
         else
             take_element(ptx, in, elements, i, step.result);
     }
@@ -89,7 +89,7 @@ static void load_vector(struct ptx *ptx, const struct instruction *in, struct st
 static uint32_t load_one(struct ptx *ptx, const struct instruction *in, struct step step, const struct elements *elements)
 {
     struct result result = {NO_REGISTER, step.words};
-    emit_result(ptx, in, elements->first, &result);
+    ptx_emit_result(ptx, in, elements->first, &result);
     if (step.words > result.words || elements->first->kind == ARGUMENT_VECTOR) {
         ptx_emit_not_known(ptx, in);
         return UINT32_MAX;
@@ -97,7 +97,7 @@ static uint32_t load_one(struct ptx *ptx, const struct instruction *in, struct s
     step.result = result.number;
     uint32_t number = ptx_emit(ptx, in, step);
     if (result.number != NO_REGISTER)
-        emit_extend(ptx, in, result, step.words, elements->is_signed);
+        ptx_emit_extend(ptx, in, result, step.words, elements->is_signed);
     return number;
 }
 
@@ -106,7 +106,7 @@ static void move_element(struct ptx *ptx, const struct instruction *in, const st
                          struct operand from)
 {
     struct result result;
-    if (!emit_result(ptx, in, &elements->first[i], &result))
+    if (!ptx_emit_result(ptx, in, &elements->first[i], &result))
         return;
     uint8_t words = (uint8_t)words_of(elements->bytes);
     if (words > result.words)
@@ -118,7 +118,7 @@ static void move_element(struct ptx *ptx, const struct instruction *in, const st
                            .words = words,
                            .sources = 1,
                            .source = {from}});
-    emit_extend(ptx, in, result, words, elements->is_signed);
+    ptx_emit_extend(ptx, in, result, words, elements->is_signed);
 }
 
 /* By a register that has the address of a parameter: where it points is known at the function's end. */
@@ -130,7 +130,7 @@ static void load_by_place(struct ptx *ptx, const struct instruction *in, const s
         struct argument base = address->items[0];
         struct elements one = {&elements->first[i], 1, elements->bytes, elements->is_signed};
         base.value += i * elements->bytes;
-        if (!access_address(ptx, in, address, i * elements->bytes, &step))
+        if (!ptx_access_address(ptx, in, address, i * elements->bytes, &step))
             return;
         if (one.first->kind == ARGUMENT_SINK)
             continue;
@@ -149,7 +149,7 @@ static void load_parameter(struct ptx *ptx, const struct instruction *in, const 
     if (base->kind != ARGUMENT_SYMBOL || (base->symbol->kind != SYMBOL_PARAMETER && base->symbol->kind != SYMBOL_PASSED))
         return ptx_emit_not_known(ptx, in);
     if (ptx->called && base->symbol->kind == SYMBOL_PASSED)
-        circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
+        ptx_circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
         struct operand operand;
         if (ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &operand))
@@ -168,7 +168,7 @@ static int is_constant(const struct argument *base)
 static void load_constant(struct ptx *ptx, const struct instruction *in, const struct elements *elements,
                           const struct argument *address)
 {
-    struct operand operand = emit_source(ptx, in, &address->items[0]);
+    struct operand operand = ptx_emit_source(ptx, in, &address->items[0]);
     operand.kind = OPERAND_BANK;
     operand.scaled = elements->bytes < 4;
     for (uint32_t i = 0; i < elements->count; i++) {
@@ -180,7 +180,7 @@ static void load_constant(struct ptx *ptx, const struct instruction *in, const s
 void lower_load(struct ptx *ptx, const struct instruction *in)
 {
     struct access access = ptx_access_of(in);
-    const struct argument *address = access_argument(in, 0);
+    const struct argument *address = ptx_access_argument(in, 0);
     struct elements elements = elements_of(in, &in->argument[0]);
     if (!address || address == &in->argument[0])
         return ptx_emit_not_known(ptx, in);
@@ -189,7 +189,7 @@ void lower_load(struct ptx *ptx, const struct instruction *in)
     if (access.space == SPACE_CONSTANT && is_constant(&address->items[0]))
         return load_constant(ptx, in, &elements, address);
     struct step step = access_step(STEP_LOAD, access.space, CODE_READ, elements.bytes);
-    if (!access_address(ptx, in, address, 0, &step))
+    if (!ptx_access_address(ptx, in, address, 0, &step))
         return;
     if (in->argument[0].kind == ARGUMENT_VECTOR)
         load_vector(ptx, in, step, &elements);
@@ -203,9 +203,9 @@ static void store_parameter(struct ptx *ptx, const struct instruction *in, const
     const struct argument *base = &address->items[0];
     if (base->kind != ARGUMENT_SYMBOL || base->symbol->kind != SYMBOL_PASSED)
         return ptx_emit_not_known(ptx, in);
-    circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
+    ptx_circles_note(ptx, base->symbol->number, (uint32_t)(base->symbol->size + 3) / 4);
     for (uint32_t i = 0; i < elements->count; i++) {
-        struct operand to, from = emit_source(ptx, in, &elements->first[i]);
+        struct operand to, from = ptx_emit_source(ptx, in, &elements->first[i]);
         if (!ptx_places_operand(base->symbol, base->value + i * elements->bytes, elements->bytes, &to))
             return ptx_emit_not_known(ptx, in);
         struct step step = {.kind = STEP_MOVE, .result = to.number, .words = to.words, .sources = 1, .source = {from}};
@@ -229,14 +229,14 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
         return ptx_emit_operand_register(elements->first[0].number, (uint8_t)(elements->count * words));
     if (elements->bytes >= 4) {
         for (uint32_t i = 0; i < elements->count; i++)
-            emit_move(ptx, in, (uint16_t)(scratch + i * words), words, emit_source(ptx, in, &elements->first[i]));
+            ptx_emit_move(ptx, in, (uint16_t)(scratch + i * words), words, ptx_emit_source(ptx, in, &elements->first[i]));
         return ptx_emit_operand_register(scratch, (uint8_t)(elements->count * words));
     }
     uint32_t each = 4 / elements->bytes, all = words_of(elements->count * elements->bytes);
     for (uint32_t word = 0; word < all; word++) {
         struct step step = {.kind = STEP_MIX, .result = (uint16_t)(scratch + word), .words = 1};
         for (uint32_t i = word * each; i < (word + 1) * each && i < elements->count; i++)
-            step.source[step.sources++] = emit_source(ptx, in, &elements->first[i]);
+            step.source[step.sources++] = ptx_emit_source(ptx, in, &elements->first[i]);
         ptx_emit(ptx, in, step);
     }
     return ptx_emit_operand_register(scratch, (uint8_t)all);
@@ -245,7 +245,7 @@ static struct operand gather(struct ptx *ptx, const struct instruction *in, cons
 void lower_store(struct ptx *ptx, const struct instruction *in)
 {
     struct access access = ptx_access_of(in);
-    const struct argument *address = access_argument(in, 0);
+    const struct argument *address = ptx_access_argument(in, 0);
     struct elements elements = elements_of(in, &in->argument[1]);
     uint32_t bytes = elements.count * elements.bytes;
     if (address != &in->argument[0] || in->count < 2 || !bytes || words_of(bytes) > SCRATCH_WORDS)
@@ -253,7 +253,7 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
     if (access.where == ACCESS_PARAMETER)
         return store_parameter(ptx, in, &elements, address);
     struct step step = access_step(STEP_STORE, access.space, CODE_WRITE, bytes);
-    if (!access_address(ptx, in, address, 0, &step))
+    if (!ptx_access_address(ptx, in, address, 0, &step))
         return;
     step.sources = 1;
     if (ptx_emit_has_part(in, "bulk")) /* zeros, of as many bytes as the argument says */
@@ -261,7 +261,7 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
     else if (in->argument[1].kind == ARGUMENT_VECTOR)
         step.source[0] = gather(ptx, in, &elements);
     else
-        step.source[0] = emit_source(ptx, in, &in->argument[1]);
+        step.source[0] = ptx_emit_source(ptx, in, &in->argument[1]);
     ptx_emit(ptx, in, step);
 }
 
@@ -269,7 +269,7 @@ void lower_store(struct ptx *ptx, const struct instruction *in)
 void lower_atomic(struct ptx *ptx, const struct instruction *in)
 {
     struct access access = ptx_access_of(in);
-    const struct argument *address = access_argument(in, 0);
+    const struct argument *address = ptx_access_argument(in, 0);
     uint32_t at = address ? (uint32_t)(address - in->argument) : 0;
     struct elements elements = elements_of(in, &in->argument[0]);
     struct step step = access_step(STEP_ATOMIC, access.space, CODE_READ | CODE_WRITE | CODE_ATOMIC, elements.bytes);
@@ -277,30 +277,30 @@ void lower_atomic(struct ptx *ptx, const struct instruction *in)
     uint32_t source = at + (ptx_emit_has_part(in, "cas") ? 2 : 1);
     if (!address || source >= in->count || access.where != ACCESS_MEMORY)
         return ptx_emit_not_known(ptx, in);
-    if (!access_address(ptx, in, address, 0, &step))
+    if (!ptx_access_address(ptx, in, address, 0, &step))
         return;
     if (in->argument[source].kind != ARGUMENT_VECTOR && !ptx_emit_any_float(in)) {
         step.sources = 1;
-        step.source[0] = emit_source(ptx, in, &in->argument[source]);
+        step.source[0] = ptx_emit_source(ptx, in, &in->argument[source]);
     }
     if (at && in->argument[0].kind == ARGUMENT_REGISTER && !ptx_emit_any_float(in) &&
-        emit_result(ptx, in, &in->argument[0], &result)) {
+        ptx_emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = step.words < result.words ? step.words : result.words;
         ptx_emit(ptx, in, step);
-        emit_extend(ptx, in, result, step.words, elements.is_signed);
+        ptx_emit_extend(ptx, in, result, step.words, elements.is_signed);
         return;
     }
     ptx_emit(ptx, in, step);
     if (at)
-        emit_numbers(ptx, in, &in->argument[0]);
+        ptx_emit_numbers(ptx, in, &in->argument[0]);
 }
 
 /* What lay there may be anything afterwards. */
 void lower_discard(struct ptx *ptx, const struct instruction *in)
 {
     struct step step = access_step(STEP_STORE, ptx_access_of(in).space, CODE_WRITE, 1);
-    if (!access_address(ptx, in, access_argument(in, 0), 0, &step))
+    if (!ptx_access_address(ptx, in, ptx_access_argument(in, 0), 0, &step))
         return;
     step.sources = 1;
     step.source[0] = ptx_emit_operand_constant(0);

@@ -10,15 +10,15 @@ static void pack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
     const struct argument *from = &in->argument[1];
     struct result result;
     uint32_t each = from->count ? bytes / from->count : 0;
-    if (!each || !emit_result(ptx, in, &in->argument[0], &result) || result.words * 4u < bytes)
+    if (!each || !ptx_emit_result(ptx, in, &in->argument[0], &result) || result.words * 4u < bytes)
         return ptx_emit_not_known(ptx, in);
     for (uint32_t i = 0; i < from->count && each >= 4; i++)
-        emit_move(ptx, in, (uint16_t)(result.number + i * each / 4), (uint8_t)(each / 4),
-                  emit_source(ptx, in, &from->items[i]));
+        ptx_emit_move(ptx, in, (uint16_t)(result.number + i * each / 4), (uint8_t)(each / 4),
+                      ptx_emit_source(ptx, in, &from->items[i]));
     for (uint32_t word = 0; word < bytes / 4 && each < 4; word++) {
         struct step step = {.kind = STEP_MIX, .result = (uint16_t)(result.number + word), .words = 1};
         for (uint32_t i = 0; i < 4 / each && step.sources < STEP_SOURCES; i++)
-            step.source[step.sources++] = emit_source(ptx, in, &from->items[word * (4 / each) + i]);
+            step.source[step.sources++] = ptx_emit_source(ptx, in, &from->items[word * (4 / each) + i]);
         ptx_emit(ptx, in, step);
     }
     if (bytes < 4)
@@ -40,13 +40,13 @@ static struct operand part_of(struct operand from, uint32_t at, uint32_t bytes)
 static void unpack(struct ptx *ptx, const struct instruction *in, uint32_t bytes)
 {
     const struct argument *to = &in->argument[0];
-    struct operand from = emit_source(ptx, in, &in->argument[1]);
+    struct operand from = ptx_emit_source(ptx, in, &in->argument[1]);
     uint32_t each = to->count ? bytes / to->count : 0;
     if (!each || (from.kind == OPERAND_REGISTER && from.words * 4u < bytes))
         return ptx_emit_not_known(ptx, in);
     for (uint32_t i = 0; i < to->count; i++) {
         struct result result;
-        if (!emit_result(ptx, in, &to->items[i], &result))
+        if (!ptx_emit_result(ptx, in, &to->items[i], &result))
             continue;
         ptx_emit(ptx, in,
                  (struct step){.kind = each < 4 ? STEP_MIX : STEP_MOVE,
@@ -73,13 +73,14 @@ void lower_move(struct ptx *ptx, const struct instruction *in)
     if (to->kind == ARGUMENT_VECTOR)
         return from->kind == ARGUMENT_VECTOR ? ptx_emit_not_known(ptx, in) : unpack(ptx, in, ptx_emit_last_type(in).bytes);
     if (is_passed(from)) { /* where it lies is nobody's business but that of what loads from there by this register */
-        if (emit_result(ptx, in, to, &result))
+        if (ptx_emit_result(ptx, in, to, &result))
             ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
     } else if (from->kind == ARGUMENT_NAME) { /* where code lies */
-        if (emit_result(ptx, in, to, &result))
-            emit_move(ptx, in, result.number, result.words, (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER});
+        if (ptx_emit_result(ptx, in, to, &result))
+            ptx_emit_move(ptx, in, result.number, result.words,
+                          (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER});
     } else {
-        emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+        ptx_emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
     }
     ptx_places_note(ptx, in, to);
 }
@@ -88,8 +89,8 @@ void lower_move(struct ptx *ptx, const struct instruction *in)
 void lower_window(struct ptx *ptx, const struct instruction *in)
 {
     struct result result;
-    if (emit_result(ptx, in, &in->argument[0], &result))
-        emit_move(ptx, in, result.number, result.words, (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER});
+    if (ptx_emit_result(ptx, in, &in->argument[0], &result))
+        ptx_emit_move(ptx, in, result.number, result.words, (struct operand){.kind = OPERAND_OTHER, .number = NO_REGISTER});
 }
 
 void lower_cvta(struct ptx *ptx, const struct instruction *in)
@@ -98,7 +99,7 @@ void lower_cvta(struct ptx *ptx, const struct instruction *in)
         return lower_window(ptx, in);
     if (in->count != 2 || is_passed(&in->argument[1]))
         return ptx_emit_not_known(ptx, in);
-    emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+    ptx_emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
     ptx_places_note(ptx, in, &in->argument[0]);
 }
 
@@ -115,8 +116,8 @@ void lower_convert(struct ptx *ptx, const struct instruction *in)
         return in->types >= 2 && ptx_emit_any_float(in) ? lower_numbers(ptx, in) : lower_mix(ptx, in);
     if (ptx_emit_has_part(in, "sat") || ptx_emit_has_part(in, "pack") || in->argument[1].kind != ARGUMENT_REGISTER)
         return lower_mix(ptx, in);
-    struct operand source = emit_source(ptx, in, &in->argument[1]);
-    if (!emit_result(ptx, in, &in->argument[0], &result))
+    struct operand source = ptx_emit_source(ptx, in, &in->argument[1]);
+    if (!ptx_emit_result(ptx, in, &in->argument[0], &result))
         return;
     uint8_t smaller = to.bytes < from.bytes ? to.bytes : from.bytes, words = smaller < 8 ? 1 : 2;
     if (words > result.words || words > source.words)
@@ -128,6 +129,6 @@ void lower_convert(struct ptx *ptx, const struct instruction *in)
                            .words = words,
                            .sources = 1,
                            .source = {source}});
-    emit_extend(ptx, in, result, words,
-                smaller == to.bytes && to.bytes < from.bytes ? to.kind == TYPE_SIGNED : from.kind == TYPE_SIGNED);
+    ptx_emit_extend(ptx, in, result, words,
+                    smaller == to.bytes && to.bytes < from.bytes ? to.kind == TYPE_SIGNED : from.kind == TYPE_SIGNED);
 }

@@ -13,7 +13,7 @@ void lower_none(struct ptx *ptx, const struct instruction *in)
 void lower_numbers(struct ptx *ptx, const struct instruction *in)
 {
     if (in->count)
-        emit_numbers(ptx, in, &in->argument[0]);
+        ptx_emit_numbers(ptx, in, &in->argument[0]);
 }
 
 void lower_mix(struct ptx *ptx, const struct instruction *in)
@@ -21,7 +21,7 @@ void lower_mix(struct ptx *ptx, const struct instruction *in)
     if (ptx_emit_any_float(in))
         lower_numbers(ptx, in);
     else
-        emit_plain(ptx, in, (struct step){.kind = STEP_MIX}, 4);
+        ptx_emit_plain(ptx, in, (struct step){.kind = STEP_MIX}, 4);
 }
 
 /* Whole words, each one number. */
@@ -38,7 +38,7 @@ void lower_sum(struct ptx *ptx, const struct instruction *in)
         lower_mix(ptx, in);
         return;
     }
-    emit_plain(ptx, in, step, 2);
+    ptx_emit_plain(ptx, in, step, 2);
     if (!step.source[1].negated)
         ptx_places_note(ptx, in, &in->argument[0]);
 }
@@ -50,7 +50,7 @@ void lower_negate(struct ptx *ptx, const struct instruction *in)
     if (!is_whole(ptx_emit_last_type(in)) || ptx_emit_any_float(in))
         lower_mix(ptx, in);
     else
-        emit_plain(ptx, in, step, 1);
+        ptx_emit_plain(ptx, in, step, 1);
 }
 
 void lower_product(struct ptx *ptx, const struct instruction *in)
@@ -66,17 +66,17 @@ void lower_product(struct ptx *ptx, const struct instruction *in)
     }
     step.wide = (uint8_t)ptx_emit_has_part(in, "wide");
     step.upper = (uint8_t)ptx_emit_has_part(in, "hi");
-    emit_plain(ptx, in, step, 3);
+    ptx_emit_plain(ptx, in, step, 3);
 }
 
 void lower_join(struct ptx *ptx, const struct instruction *in)
 {
     int chosen = lexer_span_is(in->part[0], "selp") || lexer_span_is(in->part[0], "slct");
     if (chosen)
-        emit_plain(ptx, in, (struct step){.kind = STEP_JOIN}, 2);
+        ptx_emit_plain(ptx, in, (struct step){.kind = STEP_JOIN}, 2);
     else if (is_whole(ptx_emit_last_type(in)))
-        emit_plain(ptx, in, (struct step){.kind = ptx_emit_any_float(in) ? STEP_FLOAT : STEP_JOIN},
-                   ptx_emit_any_float(in) ? 0 : 2);
+        ptx_emit_plain(ptx, in, (struct step){.kind = ptx_emit_any_float(in) ? STEP_FLOAT : STEP_JOIN},
+                       ptx_emit_any_float(in) ? 0 : 2);
     else
         lower_mix(ptx, in);
 }
@@ -104,7 +104,7 @@ void lower_logic(struct ptx *ptx, const struct instruction *in)
         sources = 3;
     }
     if (is_whole(ptx_emit_last_type(in)))
-        emit_plain(ptx, in, step, sources);
+        ptx_emit_plain(ptx, in, step, sources);
     else
         lower_mix(ptx, in);
 }
@@ -120,7 +120,7 @@ static int is_word_at(const struct instruction *in, uint32_t at, int64_t first)
 /* One of an argument's two words. */
 static struct operand word_of(struct ptx *ptx, const struct instruction *in, uint32_t argument, int upper)
 {
-    struct operand operand = emit_source(ptx, in, &in->argument[argument]);
+    struct operand operand = ptx_emit_source(ptx, in, &in->argument[argument]);
     operand.words = 1;
     if (operand.kind == OPERAND_REGISTER)
         operand.number = (uint16_t)(operand.number + upper);
@@ -134,13 +134,13 @@ static void shift_words(struct ptx *ptx, const struct instruction *in, int right
 {
     struct result result;
     struct operand from = word_of(ptx, in, 1, right);
-    if (!emit_result(ptx, in, &in->argument[0], &result))
+    if (!ptx_emit_result(ptx, in, &in->argument[0], &result))
         return;
-    emit_move(ptx, in, (uint16_t)(result.number + !right), 1, from);
+    ptx_emit_move(ptx, in, (uint16_t)(result.number + !right), 1, from);
     if (right)
-        emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
+        ptx_emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
     else
-        emit_move(ptx, in, result.number, 1, ptx_emit_operand_constant(0));
+        ptx_emit_move(ptx, in, result.number, 1, ptx_emit_operand_constant(0));
 }
 
 void lower_shift(struct ptx *ptx, const struct instruction *in)
@@ -148,7 +148,7 @@ void lower_shift(struct ptx *ptx, const struct instruction *in)
     const struct argument *by = &in->argument[2], *of = &in->argument[1];
     int64_t bits = by->kind == ARGUMENT_NUMBER ? by->value : -1;
     if (bits == 0)
-        emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+        ptx_emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
     else if (bits == 32 && ptx_emit_last_type(in).bytes == 8 && of->kind == ARGUMENT_REGISTER && of->words == 2 &&
              in->argument[0].words == 2)
         shift_words(ptx, in, lexer_span_is(in->part[0], "shr"));
@@ -164,10 +164,10 @@ void lower_insert(struct ptx *ptx, const struct instruction *in)
     if (!upper && !is_word_at(in, 3, 0))
         return lower_mix(ptx, in);
     struct operand a = word_of(ptx, in, 1, 0), b = word_of(ptx, in, 2, !upper);
-    if (!emit_result(ptx, in, &in->argument[0], &result))
+    if (!ptx_emit_result(ptx, in, &in->argument[0], &result))
         return;
-    emit_move(ptx, in, (uint16_t)(result.number + 1), 1, upper ? a : b);
-    emit_move(ptx, in, result.number, 1, upper ? b : a);
+    ptx_emit_move(ptx, in, (uint16_t)(result.number + 1), 1, upper ? a : b);
+    ptx_emit_move(ptx, in, result.number, 1, upper ? b : a);
 }
 
 /* bfe.u64 d, a, 32, 32: one of two halves. */
@@ -178,10 +178,10 @@ void lower_extract(struct ptx *ptx, const struct instruction *in)
     if (!upper && !is_word_at(in, 2, 0))
         return lower_mix(ptx, in);
     struct operand half = word_of(ptx, in, 1, upper);
-    if (!emit_result(ptx, in, &in->argument[0], &result))
+    if (!ptx_emit_result(ptx, in, &in->argument[0], &result))
         return;
-    emit_move(ptx, in, result.number, 1, half);
-    emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
+    ptx_emit_move(ptx, in, result.number, 1, half);
+    ptx_emit_extend(ptx, in, result, 1, ptx_emit_last_type(in).kind == TYPE_SIGNED);
 }
 
 /* Whole words of the one or the other. */
@@ -193,9 +193,9 @@ void lower_permute(struct ptx *ptx, const struct instruction *in)
     struct instruction of_second = *in;
     if (plain && (how->value & 0xffff) == 0x7654) {
         of_second.argument[1] = in->argument[2];
-        emit_plain(ptx, &of_second, step, 1);
+        ptx_emit_plain(ptx, &of_second, step, 1);
     } else if (plain && (how->value & 0xffff) == 0x3210) {
-        emit_plain(ptx, in, step, 1);
+        ptx_emit_plain(ptx, in, step, 1);
     } else {
         lower_mix(ptx, in);
     }
@@ -204,12 +204,12 @@ void lower_permute(struct ptx *ptx, const struct instruction *in)
 /* What another thread has in the same register. */
 void lower_shuffle(struct ptx *ptx, const struct instruction *in)
 {
-    emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
+    ptx_emit_plain(ptx, in, (struct step){.kind = STEP_MOVE}, 1);
 }
 
 /* What is counted over a barrier's threads. */
 void lower_barrier(struct ptx *ptx, const struct instruction *in)
 {
     if (ptx_emit_has_part(in, "red") && in->count)
-        emit_numbers(ptx, in, &in->argument[0]);
+        ptx_emit_numbers(ptx, in, &in->argument[0]);
 }

@@ -22,7 +22,7 @@ struct access ptx_access_of(const struct instruction *in)
     return (struct access){ACCESS_MEMORY, SPACE_GENERIC};
 }
 
-const struct argument *access_argument(const struct instruction *in, uint32_t which)
+const struct argument *ptx_access_argument(const struct instruction *in, uint32_t which)
 {
     for (uint32_t i = 0; i < in->count; i++) {
         if (in->argument[i].kind == ARGUMENT_ADDRESS && which-- == 0)
@@ -37,8 +37,8 @@ static int is_wide(uint8_t space)
     return space == SPACE_GLOBAL || space == SPACE_GENERIC || space == SPACE_CONSTANT;
 }
 
-int access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
-                   struct step *step)
+int ptx_access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
+                       struct step *step)
 {
     const struct argument *base = address ? &address->items[0] : NULL;
     if (!base || base->kind == ARGUMENT_NAME || base->kind == ARGUMENT_VECTOR) {
@@ -49,7 +49,7 @@ int access_address(struct ptx *ptx, const struct instruction *in, const struct a
         ptx_emit_unknown(ptx, CODE_WHY_ADDRESS, in->line, in->text);
         return 0;
     }
-    step->part[0] = emit_source(ptx, in, base);
+    step->part[0] = ptx_emit_source(ptx, in, base);
     step->parts = 1;
     int64_t offset = more + (base->kind == ARGUMENT_REGISTER ? base->value : 0);
     if (step->part[0].kind != OPERAND_REGISTER)

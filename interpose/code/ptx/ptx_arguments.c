@@ -105,7 +105,7 @@ static int word_argument(struct ptx *ptx, struct span word, struct argument *arg
         argument->kind = ARGUMENT_SINK;
         return 1;
     }
-    const struct symbol *symbol = symbols_find_numbered(&ptx->symbols, name, &index);
+    const struct symbol *symbol = ptx_symbols_find_numbered(&ptx->symbols, name, &index);
     if (symbol)
         return symbol_argument(ptx, symbol, index, behind, argument);
     argument->kind = is_special(word) ? ARGUMENT_OTHER : ARGUMENT_NAME;
@@ -219,7 +219,7 @@ static int read_any(struct ptx *ptx, struct argument *argument)
     return read_one(ptx, argument) && read_predicate(ptx, argument);
 }
 
-int arguments_read(struct ptx *ptx, struct instruction *in)
+int ptx_arguments_read(struct ptx *ptx, struct instruction *in)
 {
     ptx->items = 0;
     while (!lexer_is(&ptx->lexer, ';')) {

@@ -30,7 +30,7 @@ static void read_guard(struct ptx *ptx, struct instruction *in)
     uint32_t index;
     lexer_next(lexer);
     in->guard_negated = (uint8_t)lexer_take(lexer, '!');
-    struct symbol *symbol = symbols_find_numbered(&ptx->symbols, lexer->text, &index);
+    struct symbol *symbol = ptx_symbols_find_numbered(&ptx->symbols, lexer->text, &index);
     if (symbol && symbol->kind == SYMBOL_PREDICATE && symbol->lanes == 1)
         in->guard = ptx_emit_predicate_number(ptx, &symbol->registers[index]);
     else
@@ -53,11 +53,11 @@ static void read_instruction(struct ptx *ptx, struct instruction *in)
         lexer_next(lexer);
     }
     ptx->form->facts->instructions++;
-    int readable = in->parts && in->parts < PARTS && arguments_read(ptx, in);
+    int readable = in->parts && in->parts < PARTS && ptx_arguments_read(ptx, in);
     in->text = (struct span){begin, bytes_to(begin, readable ? lexer->text.at : lexer->end)};
     if (readable) {
         ptx_table_lower(ptx, in);
-        emit_predicates(ptx, in);
+        ptx_emit_predicates(ptx, in);
     } else {
         ptx_emit_not_known(ptx, in);
     }
@@ -87,7 +87,7 @@ static void read_directive(struct ptx *ptx)
     if (is_declaration(word)) {
         ptx_declare(ptx, word, DECLARE_BODY);
     } else if (lexer_span_is(word, ".branchtargets") && ptx->text) {
-        labels_targets(ptx, ptx->text);
+        ptx_labels_targets(ptx, ptx->text);
     } else if (lexer_span_is(word, ".section")) {
         while (lexer->kind != LEXEME_END && !lexer_is(lexer, '{') && !lexer_is(lexer, '}'))
             lexer_next(lexer);
@@ -118,7 +118,7 @@ static void read_word(struct ptx *ptx, struct instruction *in)
     if (*lexer->text.at == '.') {
         read_directive(ptx);
     } else if (!in->guard && is_label(lexer)) {
-        labels_define(ptx, lexer->text);
+        ptx_labels_define(ptx, lexer->text);
         lexer_next(lexer);
         lexer_next(lexer);
     } else {
@@ -160,8 +160,8 @@ static int enter(struct ptx *ptx)
 
 static void leave(struct ptx *ptx)
 {
-    labels_leave(ptx);
-    symbols_leave(&ptx->symbols);
+    ptx_labels_leave(ptx);
+    ptx_symbols_leave(&ptx->symbols);
     lexer_next(&ptx->lexer);
 }
 
@@ -191,7 +191,7 @@ static void add_formals(struct ptx *ptx, const struct formals *formals, int own)
 {
     for (uint32_t i = 0; i < formals->count; i++) {
         struct symbol *formal = formals->symbol[i];
-        struct symbol *symbol = symbols_add(&ptx->symbols, formal->name, (enum symbol_kind)formal->kind);
+        struct symbol *symbol = ptx_symbols_add(&ptx->symbols, formal->name, (enum symbol_kind)formal->kind);
         if (!symbol)
             return form_unknown(ptx->form, CODE_WHY_MEMORY, ptx->lexer.line, NULL);
         symbol->bytes = formal->bytes;
@@ -201,11 +201,11 @@ static void add_formals(struct ptx *ptx, const struct formals *formals, int own)
         symbol->size = formal->size;
         symbol->registers = formal->registers;
         if (own && formal->kind == SYMBOL_PASSED)
-            formal->own = symbol->number = ptx_emit_words(ptx, (uint32_t)(formal->size + 3) / 4);
+            formal->own = symbol->number = ptx_emit_new_words(ptx, (uint32_t)(formal->size + 3) / 4);
     }
 }
 
-void body_read(struct ptx *ptx, struct function *function)
+void ptx_body_read(struct ptx *ptx, struct function *function)
 {
     ptx->function = function;
     ptx->called = 0;
@@ -225,7 +225,7 @@ void body_read(struct ptx *ptx, struct function *function)
     lexer_next(&ptx->lexer);
     read_statements(ptx);
     lower_return(ptx, &(struct instruction){.line = ptx->lexer.line});
-    labels_leave(ptx);
+    ptx_labels_leave(ptx);
     ptx_places_resolve(ptx);
-    symbols_leave(&ptx->symbols);
+    ptx_symbols_leave(&ptx->symbols);
 }

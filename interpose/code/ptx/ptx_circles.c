@@ -34,7 +34,7 @@ static int drop_ends(const struct ptx *ptx, struct degrees *degrees, uint8_t *in
     return changed;
 }
 
-int circles_find(struct ptx *ptx, struct circles *circles)
+int ptx_circles_find(struct ptx *ptx, struct circles *circles)
 {
     struct degrees *degrees = arena_get(ptx->arena, (ptx->functions + 1) * sizeof *degrees);
     circles->in_circle = arena_get(ptx->arena, ptx->functions + 1);
@@ -57,7 +57,7 @@ int circles_find(struct ptx *ptx, struct circles *circles)
     return found;
 }
 
-void circles_note(struct ptx *ptx, uint16_t number, uint32_t words)
+void ptx_circles_note(struct ptx *ptx, uint16_t number, uint32_t words)
 {
     uint64_t *word = &ptx->noted[number / 64], bit = 1ull << number % 64;
     if (number == NO_REGISTER || !words || (*word & bit))
@@ -75,7 +75,7 @@ static int is_circle(const struct circles *circles, const struct function *funct
     return function->number <= circles->functions && circles->in_circle[function->number];
 }
 
-void circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back)
+void ptx_circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back)
 {
     struct circles *circles = ptx->circles;
     if (!circles || !is_circle(circles, ptx->function) || !is_circle(circles, callee))
@@ -89,9 +89,9 @@ void circles_keep(struct ptx *ptx, const struct instruction *in, const struct fu
         if (at + kept->words >= NO_REGISTER)
             return form_unknown(ptx->form, CODE_WHY_MANY, in->line, "registers");
         if (back)
-            emit_words(ptx, in, kept->number, (uint16_t)at, kept->words);
+            ptx_emit_copy_words(ptx, in, kept->number, (uint16_t)at, kept->words);
         else
-            emit_words(ptx, in, (uint16_t)at, kept->number, kept->words);
+            ptx_emit_copy_words(ptx, in, (uint16_t)at, kept->number, kept->words);
         at += kept->words;
     }
     circles->registers = at;

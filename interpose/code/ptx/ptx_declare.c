@@ -91,7 +91,7 @@ static struct symbol *no_memory(struct ptx *ptx)
 static struct symbol *add_registers(struct ptx *ptx, const struct declared *declared)
 {
     int predicate = declared->type.kind == TYPE_PREDICATE;
-    struct symbol *symbol = symbols_add(&ptx->symbols, declared->name, predicate ? SYMBOL_PREDICATE : SYMBOL_REGISTER);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, declared->name, predicate ? SYMBOL_PREDICATE : SYMBOL_REGISTER);
     if (!symbol)
         return no_memory(ptx);
     uint32_t count = (declared->count ? declared->count : 1) * declared->lanes;
@@ -112,11 +112,11 @@ static struct symbol *add_registers(struct ptx *ptx, const struct declared *decl
 /* What is handed from function to function has registers of its own. */
 static struct symbol *add_passed(struct ptx *ptx, const struct declared *declared)
 {
-    struct symbol *symbol = symbols_add(&ptx->symbols, declared->name, SYMBOL_PASSED);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, declared->name, SYMBOL_PASSED);
     if (!symbol)
         return no_memory(ptx);
     symbol->size = smaller(declared->size, PASSED_MOST);
-    symbol->number = ptx_emit_words(ptx, (uint32_t)(symbol->size + 3) / 4);
+    symbol->number = ptx_emit_new_words(ptx, (uint32_t)(symbol->size + 3) / 4);
     if (symbol->number == NO_REGISTER)
         symbol->size = 0;
     return symbol;
@@ -135,7 +135,7 @@ static enum variable_space space_of(struct span space, const struct declared *de
 
 static struct symbol *add_variable(struct ptx *ptx, struct span space, const struct declared *declared)
 {
-    struct symbol *symbol = symbols_add(&ptx->symbols, declared->name, SYMBOL_VARIABLE);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, declared->name, SYMBOL_VARIABLE);
     if (!symbol)
         return no_memory(ptx);
     symbol->space = (uint8_t)space_of(space, declared);
@@ -241,7 +241,7 @@ void ptx_declare_signature(struct ptx *ptx, struct function *function)
     read_formals(ptx, &function->results);
     lexer_next(&ptx->lexer); /* its name */
     read_formals(ptx, &function->parameters);
-    symbols_leave(&ptx->symbols);
+    ptx_symbols_leave(&ptx->symbols);
     ptx->lexer = here;
 }
 
@@ -251,7 +251,7 @@ static void add_parameter(struct ptx *ptx, const struct declared *declared, uint
     uint64_t align = declared->align ? declared->align : (uint64_t)declared->type.bytes * declared->lanes;
     align = align && align <= 4096 ? align : 1;
     uint64_t offset = (*end + align - 1) / align * align;
-    struct symbol *symbol = symbols_add(&ptx->symbols, declared->name, SYMBOL_PARAMETER);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, declared->name, SYMBOL_PARAMETER);
     if (!symbol || facts->parameters == CODE_PARAMETERS || offset + declared->size > UINT16_MAX) {
         form_unknown(ptx->form, symbol ? CODE_WHY_MANY : CODE_WHY_MEMORY, declared->line, "parameters");
         return;

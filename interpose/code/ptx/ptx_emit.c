@@ -27,14 +27,14 @@ void ptx_emit_not_known(struct ptx *ptx, const struct instruction *in)
         const struct argument *argument = &in->argument[i];
         int vector = argument->kind == ARGUMENT_VECTOR;
         for (uint32_t k = 0; k < (vector ? argument->count : 1); k++) {
-            if (emit_result(ptx, in, vector ? &argument->items[k] : argument, &result))
+            if (ptx_emit_result(ptx, in, vector ? &argument->items[k] : argument, &result))
                 ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
         }
     }
     ptx_emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {ALL_PREDICATES}});
 }
 
-uint16_t ptx_emit_words(struct ptx *ptx, uint32_t words)
+uint16_t ptx_emit_new_words(struct ptx *ptx, uint32_t words)
 {
     if (words >= NO_REGISTER - ptx->registers) {
         form_unknown(ptx->form, CODE_WHY_MANY, ptx->lexer.line, "registers");
@@ -48,7 +48,7 @@ uint16_t ptx_emit_words(struct ptx *ptx, uint32_t words)
 uint16_t ptx_emit_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol)
 {
     if (one->number == NO_REGISTER)
-        one->number = ptx_emit_words(ptx, (symbol->bytes + 3u) / 4);
+        one->number = ptx_emit_new_words(ptx, (symbol->bytes + 3u) / 4);
     return one->number;
 }
 
@@ -67,7 +67,7 @@ uint16_t ptx_emit_predicate_number(struct ptx *ptx, struct ptx_register *one)
 uint16_t ptx_emit_scratch(struct ptx *ptx)
 {
     if (ptx->scratch == NO_REGISTER)
-        ptx->scratch = ptx_emit_words(ptx, SCRATCH_WORDS);
+        ptx->scratch = ptx_emit_new_words(ptx, SCRATCH_WORDS);
     return (uint16_t)ptx->scratch;
 }
 
@@ -80,7 +80,7 @@ uint32_t ptx_emit(struct ptx *ptx, const struct instruction *in, struct step ste
     return form_add(ptx->form, &step);
 }
 
-int emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result)
+int ptx_emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result)
 {
     (void)in;
     if (argument->kind != ARGUMENT_REGISTER || argument->number == NO_REGISTER)
@@ -88,7 +88,7 @@ int emit_result(struct ptx *ptx, const struct instruction *in, const struct argu
     struct ptx_register *origin = argument->origin;
     origin->definitions += origin->definitions < 2;
     if (origin->definitions == 2)
-        circles_note(ptx, argument->number, argument->words);
+        ptx_circles_note(ptx, argument->number, argument->words);
     *result = (struct result){argument->number, argument->words};
     return 1;
 }
@@ -126,7 +126,7 @@ static struct operand variable_operand(struct ptx *ptx, const struct instruction
     return operand;
 }
 
-struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
+struct operand ptx_emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
 {
     switch (argument->kind) {
     case ARGUMENT_REGISTER: return ptx_emit_operand_register(argument->number, argument->words);
@@ -141,11 +141,11 @@ struct operand emit_source(struct ptx *ptx, const struct instruction *in, const 
     return (struct operand){.kind = OPERAND_NONE, .number = NO_REGISTER};
 }
 
-void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources)
+void ptx_emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources)
 {
     struct result result;
     for (uint32_t i = 0; i < sources && i + 1 < in->count && i < STEP_SOURCES; i++) {
-        struct operand operand = emit_source(ptx, in, &in->argument[i + 1]);
+        struct operand operand = ptx_emit_source(ptx, in, &in->argument[i + 1]);
         operand.negated = step.source[i].negated;
         operand.scaled = step.source[i].scaled;
         step.source[i] = operand;
@@ -153,40 +153,40 @@ void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step,
     }
     if (in->argument[0].kind == ARGUMENT_VECTOR)
         ptx_emit_not_known(ptx, in);
-    else if (emit_result(ptx, in, &in->argument[0], &result)) {
+    else if (ptx_emit_result(ptx, in, &in->argument[0], &result)) {
         step.result = result.number;
         step.words = result.words;
         ptx_emit(ptx, in, step);
     }
 }
 
-void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from)
+void ptx_emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from)
 {
     ptx_emit(ptx, in, (struct step){.kind = STEP_MOVE, .result = to, .words = words, .sources = 1, .source = {from}});
 }
 
-void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words)
+void ptx_emit_copy_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words)
 {
     for (uint32_t done = 0; done < words; done += STEP_WORDS) {
         uint8_t left = (uint8_t)(words - done < STEP_WORDS ? words - done : STEP_WORDS);
-        emit_move(ptx, in, (uint16_t)(to + done), left, ptx_emit_operand_register((uint16_t)(from + done), left));
+        ptx_emit_move(ptx, in, (uint16_t)(to + done), left, ptx_emit_operand_register((uint16_t)(from + done), left));
     }
 }
 
-void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
+void ptx_emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument)
 {
     struct result result;
     if (argument->kind == ARGUMENT_VECTOR) {
         for (uint32_t i = 0; i < argument->count; i++) {
-            if (emit_result(ptx, in, &argument->items[i], &result))
+            if (ptx_emit_result(ptx, in, &argument->items[i], &result))
                 ptx_emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
         }
-    } else if (emit_result(ptx, in, argument, &result)) {
+    } else if (ptx_emit_result(ptx, in, argument, &result)) {
         ptx_emit(ptx, in, (struct step){.kind = STEP_FLOAT, .result = result.number, .words = result.words});
     }
 }
 
-void emit_extend(struct ptx *ptx, const struct instruction *in, struct result result, uint8_t done, int is_signed)
+void ptx_emit_extend(struct ptx *ptx, const struct instruction *in, struct result result, uint8_t done, int is_signed)
 {
     if (done >= result.words)
         return;
@@ -206,7 +206,7 @@ static void set_predicate(struct ptx *ptx, const struct instruction *in, uint16_
     ptx_emit(ptx, in, (struct step){.kind = STEP_NONE, .result = NO_REGISTER, .sets = {predicate}});
 }
 
-void emit_predicates(struct ptx *ptx, const struct instruction *in)
+void ptx_emit_predicates(struct ptx *ptx, const struct instruction *in)
 {
     const struct argument *argument = &in->argument[0];
     if (!in->count)

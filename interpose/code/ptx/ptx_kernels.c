@@ -45,14 +45,14 @@ static int skim(struct lexer *lexer, struct function *function)
 /* One that has a body counts, wherever it stands. */
 static int keep(struct ptx *ptx, const struct function *found)
 {
-    struct symbol *symbol = symbols_find(&ptx->symbols, found->name);
+    struct symbol *symbol = ptx_symbols_find(&ptx->symbols, found->name);
     if (symbol && symbol->kind == SYMBOL_FUNCTION) {
         if (found->has_body && !symbol->function->has_body)
             *symbol->function = *found;
         return 1;
     }
     struct function *function = arena_get(ptx->arena, sizeof *function);
-    symbol = function ? symbols_add(&ptx->symbols, found->name, SYMBOL_FUNCTION) : NULL;
+    symbol = function ? ptx_symbols_add(&ptx->symbols, found->name, SYMBOL_FUNCTION) : NULL;
     if (!symbol)
         return 0;
     *function = *found;
@@ -67,10 +67,10 @@ static int read_alias(struct ptx *ptx)
     lexer_next(&ptx->lexer);
     if (!lexer_take(&ptx->lexer, ','))
         return 1;
-    struct symbol *old = symbols_find(&ptx->symbols, ptx->lexer.text);
+    struct symbol *old = ptx_symbols_find(&ptx->symbols, ptx->lexer.text);
     if (!old || old->kind != SYMBOL_FUNCTION)
         return 1;
-    struct symbol *symbol = symbols_add(&ptx->symbols, name, SYMBOL_FUNCTION);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, name, SYMBOL_FUNCTION);
     if (symbol)
         symbol->function = old->function;
     lexer_skip_statement(&ptx->lexer);
@@ -114,7 +114,7 @@ static int read_directive(struct ptx *ptx, struct span word)
     return 1;
 }
 
-int module_scan(struct ptx *ptx)
+int ptx_kernels_scan(struct ptx *ptx)
 {
     struct lexer *lexer = &ptx->lexer;
     while (lexer->kind != LEXEME_END) {

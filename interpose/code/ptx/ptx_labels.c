@@ -5,9 +5,9 @@
  */
 #include "interpose/code/ptx/ptx.h"
 
-void labels_define(struct ptx *ptx, struct span name)
+void ptx_labels_define(struct ptx *ptx, struct span name)
 {
-    struct symbol *symbol = symbols_add(&ptx->symbols, name, SYMBOL_LABEL);
+    struct symbol *symbol = ptx_symbols_add(&ptx->symbols, name, SYMBOL_LABEL);
     ptx->text = symbol;
     if (symbol)
         symbol->step = ptx->form->steps;
@@ -15,7 +15,7 @@ void labels_define(struct ptx *ptx, struct span name)
         form_unknown(ptx->form, CODE_WHY_MEMORY, ptx->lexer.line, NULL);
 }
 
-void labels_wait(struct ptx *ptx, enum wait_kind kind, uint32_t index, struct span name, uint32_t line)
+void ptx_labels_wait(struct ptx *ptx, enum wait_kind kind, uint32_t index, struct span name, uint32_t line)
 {
     struct wait *wait = arena_get(ptx->arena, sizeof *wait);
     if (!wait) {
@@ -27,7 +27,7 @@ void labels_wait(struct ptx *ptx, enum wait_kind kind, uint32_t index, struct sp
 }
 
 /* .branchtargets: names up to a semicolon. */
-void labels_targets(struct ptx *ptx, struct symbol *label)
+void ptx_labels_targets(struct ptx *ptx, struct symbol *label)
 {
     struct lexer *lexer = &ptx->lexer;
     label->target = ptx->form->target_count;
@@ -35,7 +35,7 @@ void labels_targets(struct ptx *ptx, struct symbol *label)
         uint32_t count = ptx->form->target_count, target = form_add_target(ptx->form, UINT32_MAX);
         if (ptx->form->target_count == count)
             break;
-        labels_wait(ptx, WAIT_TARGET, target, lexer->text, lexer->line);
+        ptx_labels_wait(ptx, WAIT_TARGET, target, lexer->text, lexer->line);
         label->targets++;
         lexer_next(lexer);
         if (!lexer_take(lexer, ','))
@@ -71,14 +71,14 @@ static void miss(struct ptx *ptx, const struct wait *wait)
 }
 
 /* The scope at hand ends, and its names are still there. */
-void labels_leave(struct ptx *ptx)
+void ptx_labels_leave(struct ptx *ptx)
 {
     uint16_t scope = ptx->symbols.scope;
     struct wait *next, *wait = ptx->waits[scope];
     ptx->waits[scope] = NULL;
     for (; wait; wait = next) {
         next = wait->next;
-        const struct symbol *symbol = symbols_find(&ptx->symbols, wait->name);
+        const struct symbol *symbol = ptx_symbols_find(&ptx->symbols, wait->name);
         int is_label = symbol && symbol->kind == SYMBOL_LABEL;
         if (is_label && symbol->scope == scope) {
             meet(ptx, wait, symbol);

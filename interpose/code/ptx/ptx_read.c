@@ -15,7 +15,7 @@ static void read_functions(struct ptx *ptx)
     for (struct function *function = ptx->first_read; function; function = function->next_read) {
         if (ptx->functions > FUNCTIONS_MOST)
             return form_unknown(ptx->form, CODE_WHY_MANY, function->body.line, "functions");
-        body_read(ptx, function);
+        ptx_body_read(ptx, function);
     }
     for (const struct call_edge *edge = ptx->calls; edge; edge = edge->next)
         ptx->form->step[edge->step].target = edge->to->step;
@@ -23,7 +23,7 @@ static void read_functions(struct ptx *ptx)
 
 static struct function *wanted(struct ptx *ptx, const char *kernel)
 {
-    const struct symbol *symbol = symbols_find(&ptx->symbols, (struct span){kernel, (uint32_t)strlen(kernel)});
+    const struct symbol *symbol = ptx_symbols_find(&ptx->symbols, (struct span){kernel, (uint32_t)strlen(kernel)});
     int found = symbol && symbol->kind == SYMBOL_FUNCTION && symbol->function->is_entry && symbol->function->has_body;
     if (!found)
         form_unknown(ptx->form, CODE_WHY_NO_KERNEL, 0, kernel);
@@ -43,7 +43,7 @@ static struct ptx *read_once(const struct code_image *image, const char *kernel,
         ptx->begin = (const char *)image->bytes;
         lexer_begin(&ptx->lexer, ptx->begin, image->size);
         ptx->lexer.without_lines = 1;
-        memory = ptx_table_begin(ptx) && module_scan(ptx);
+        memory = ptx_table_begin(ptx) && ptx_kernels_scan(ptx);
     }
     if (!memory) {
         form_unknown(form, CODE_WHY_MEMORY, 0, NULL);
@@ -53,7 +53,7 @@ static struct ptx *read_once(const struct code_image *image, const char *kernel,
     if (!function)
         return NULL;
     function->is_wanted = 1;
-    body_read(ptx, function);
+    ptx_body_read(ptx, function);
     read_functions(ptx);
     form->registers = circles ? circles->registers : ptx->registers;
     return ptx;
@@ -69,7 +69,7 @@ void ptx_read(const struct code_image *image, const char *kernel, struct form *f
     if (!lexer_is_word(&lexer, ".version"))
         return form_unknown(form, CODE_WHY_NO_IMAGE, 0, NULL);
     struct ptx *ptx = read_once(image, kernel, form, NULL);
-    if (!ptx || facts->verdict == CODE_UNKNOWN || !circles_find(ptx, &circles))
+    if (!ptx || facts->verdict == CODE_UNKNOWN || !ptx_circles_find(ptx, &circles))
         return;
     form->steps = form->target_count = 0;
     facts->parameters = 0;

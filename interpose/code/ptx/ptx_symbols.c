@@ -50,7 +50,7 @@ static void grow(struct symbols *symbols)
         put(symbols, all[i]);
 }
 
-struct symbol *symbols_add(struct symbols *symbols, struct span name, enum symbol_kind kind)
+struct symbol *ptx_symbols_add(struct symbols *symbols, struct span name, enum symbol_kind kind)
 {
     if (symbols->count >= 2 * symbols->slots)
         grow(symbols);
@@ -67,7 +67,7 @@ struct symbol *symbols_add(struct symbols *symbols, struct span name, enum symbo
     return symbol;
 }
 
-struct symbol *symbols_find(const struct symbols *symbols, struct span name)
+struct symbol *ptx_symbols_find(const struct symbols *symbols, struct span name)
 {
     struct symbol *symbol = symbols->slot[hash_of(symbols, name) & (symbols->slots - 1)];
     while (symbol && !(symbol->name.size == name.size && memcmp(symbol->name.at, name.at, name.size) == 0))
@@ -87,7 +87,7 @@ static struct symbol *find_range(const struct symbols *symbols, struct span name
         unit *= 10;
         if (last == '0' && digits > 0)
             continue; /* numbers don't begin with 0 */
-        struct symbol *symbol = symbols_find(symbols, name);
+        struct symbol *symbol = ptx_symbols_find(symbols, name);
         if (symbol && symbol->count > value) {
             *index = value;
             return symbol;
@@ -96,14 +96,14 @@ static struct symbol *find_range(const struct symbols *symbols, struct span name
     return NULL;
 }
 
-struct symbol *symbols_find_numbered(const struct symbols *symbols, struct span name, uint32_t *index)
+struct symbol *ptx_symbols_find_numbered(const struct symbols *symbols, struct span name, uint32_t *index)
 {
     *index = 0;
-    struct symbol *symbol = symbols_find(symbols, name);
+    struct symbol *symbol = ptx_symbols_find(symbols, name);
     return symbol && !symbol->count ? symbol : find_range(symbols, name, index);
 }
 
-void symbols_leave(struct symbols *symbols)
+void ptx_symbols_leave(struct symbols *symbols)
 {
     while (symbols->newest && symbols->newest->scope == symbols->scope) {
         struct symbol *symbol = symbols->newest;

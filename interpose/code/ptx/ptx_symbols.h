@@ -70,15 +70,15 @@ struct symbols {
 int ptx_symbols_begin(struct symbols *symbols, struct arena *arena);
 
 /* A new one in the scope at hand, which hides older ones of that name. NULL: there is no memory. */
-struct symbol *symbols_add(struct symbols *symbols, struct span name, enum symbol_kind kind);
+struct symbol *ptx_symbols_add(struct symbols *symbols, struct span name, enum symbol_kind kind);
 
 /* NULL: there is none. */
-struct symbol *symbols_find(const struct symbols *symbols, struct span name);
+struct symbol *ptx_symbols_find(const struct symbols *symbols, struct span name);
 
 /* A register by its own name, or by a name before the number: its place among those is *index. NULL: there is none. */
-struct symbol *symbols_find_numbered(const struct symbols *symbols, struct span name, uint32_t *index);
+struct symbol *ptx_symbols_find_numbered(const struct symbols *symbols, struct span name, uint32_t *index);
 
 /* Forgets all names of the scope at hand. */
-void symbols_leave(struct symbols *symbols);
+void ptx_symbols_leave(struct symbols *symbols);
 
 #endif

@@ -23,7 +23,7 @@ static const struct row rows[] = {
 
 static int add(struct ptx *ptx, struct span name, uint32_t row)
 {
-    struct symbol *symbol = symbols_add(&ptx->mnemonics, name, SYMBOL_MNEMONIC);
+    struct symbol *symbol = ptx_symbols_add(&ptx->mnemonics, name, SYMBOL_MNEMONIC);
     if (symbol)
         symbol->mnemonic = row;
     return symbol != NULL;
@@ -93,10 +93,10 @@ static struct span whole_name(const struct instruction *in)
 static const struct row *find(struct ptx *ptx, const struct instruction *in)
 {
     struct span name = whole_name(in);
-    const struct symbol *symbol = name.size ? symbols_find(&ptx->mnemonics, name) : NULL;
+    const struct symbol *symbol = name.size ? ptx_symbols_find(&ptx->mnemonics, name) : NULL;
     if (symbol)
         return &rows[symbol->mnemonic];
-    symbol = symbols_find(&ptx->mnemonics, in->part[0]);
+    symbol = ptx_symbols_find(&ptx->mnemonics, in->part[0]);
     if (!symbol || !are_modifiers(in, &rows[symbol->mnemonic]))
         return NULL;
     if (name.size)

@@ -219,7 +219,7 @@ const struct fix *parts_fix(const struct reader *reader, uint32_t number);
 /* Calls `each` with the targets of the indexed jump there. 0: the image does not tell any. */
 uint32_t parts_targets(const struct reader *reader, uint32_t number, void (*each)(void *data, uint32_t target), void *data);
 
-/* symbols.c: what the linker knows. */
+/* sass_symbols.c: what the linker knows. */
 /* 1: the immediate of that instruction is half of a symbol's address. */
 int sass_symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand);
 /* Constant memory. of: the instruction that reads it; index: the register that is added, or NO_REGISTER. OPERAND_NONE: what
