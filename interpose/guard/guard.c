@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/carry_out/host_waits.h"

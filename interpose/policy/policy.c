@@ -18,7 +18,10 @@
 #include "interpose/guard/decide/queue_share.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/objects.h"
+#include "interpose/state/streams.h"
 
 struct routing routing = {.policy = &policy_none};
 
@@ -46,7 +49,7 @@ void policy_choose(void)
     };
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;
-    routing.filter = caller_filter_on() != 0;
+    routing.filter = callers_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
@@ -72,7 +75,7 @@ static int may_remap(struct call *C)
         return 0;
     if ((C->flags & PTDS_CALL_EXPLICIT) && !routing.remap_explicit)
         return 0;
-    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && caller_excluded(C->caller))) {
+    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && callers_excluded(C->caller))) {
         C->flags |= PTDS_CALL_KEPT_EXCLUDED;
         return 0;
     }
@@ -92,7 +95,7 @@ static void stays(struct call *C)
 static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 {
     C->flags |= PTDS_CALL_LEGACY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = named;
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
@@ -107,7 +110,7 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 
 static void route_per_thread(struct call *C)
 {
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = CU_STREAM_PER_THREAD;
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
@@ -120,10 +123,11 @@ static void route_per_thread(struct call *C)
 
 static void route_created(struct call *C, CUstream named)
 {
-    /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
+    /* Where neither the recorder nor the policy looks at created streams, their creation was not seen either, and to ask
+     * the driver about one could end a capture. */
     if (!C->enter && !policy_current()->created)
         return;
-    C->stream = objects_stream(C->thread, named);
+    C->stream = streams_get(C->thread, named);
     C->target = named;
     if (!C->stream)
         return;
@@ -157,7 +161,7 @@ CUstream policy_route_keep(struct call *C, CUstream named)
     if (named != CU_STREAM_LEGACY && (named != NULL || C->twin))
         return policy_route(C, named);
     C->flags |= PTDS_CALL_LEGACY | PTDS_CALL_KEPT_REFUSED;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -178,7 +182,7 @@ void policy_route_implicit(struct call *C)
 void policy_route_legacy(struct call *C)
 {
     C->flags |= PTDS_CALL_IMPLICIT | PTDS_CALL_LEGACY | PTDS_CALL_KEPT_NO_WAY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -213,5 +217,5 @@ void policy_attributes_copied(struct call *C, CUstream to, CUstream from)
     if (from == NULL && C->twin)
         from = CU_STREAM_PER_THREAD;
     if (guard_on && C->result == CUDA_SUCCESS && to_default)
-        pool_streams_each(objects_context_now(C->thread), copy_to_lane, from);
+        pool_streams_each(contexts_now(C->thread), copy_to_lane, from);
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 extern "C" {
+#include "interpose/base/gate.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/carry_out/issue.h"

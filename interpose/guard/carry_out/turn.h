@@ -5,6 +5,7 @@
 #ifndef PTDS_TURN_H
 #define PTDS_TURN_H
 
+#include "interpose/base/gate.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 static unsigned class_of(unsigned capacity)
 {
@@ -21,7 +21,7 @@ static void *take(struct arrays *arrays, unsigned class)
 {
     void *array = arrays->unused[class];
     if (!array)
-        return memory_keep(((size_t)ARRAYS_SMALLEST << (2 * class)) * arrays->element);
+        return pages_keep(((size_t)ARRAYS_SMALLEST << (2 * class)) * arrays->element);
     arrays->unused[class] = *(void **)array;
     return array;
 }
