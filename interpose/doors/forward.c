@@ -13,7 +13,7 @@
 #include "interpose/base/peek.h"
 #include "interpose/doors/doors.h"
 #include "interpose/doors/lifecycle.h"
-#include "interpose/footprint/tables.h"
+#include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/guard/guard.h"
 #include "interpose/state/call.h"
 
@@ -65,7 +65,7 @@ static int begin(struct call *C, const uint64_t *stacked, const void *caller)
 /* Bytes that nobody has seen coming may be pointers. */
 static void around(struct call *C)
 {
-    tables_unknown_work();
+    pointer_tables_unknown_work();
     guard_everywhere(C);
 }
 

@@ -17,13 +17,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
-#include "interpose/footprint/graphs.h"
-#include "interpose/footprint/mappings.h"
-#include "interpose/footprint/reservations.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/modules.h"
-#include "interpose/footprint/tables.h"
-#include "interpose/footprint/textures.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -46,17 +39,8 @@ static void in_child(void)
     thread_after_fork();
     guard_after_fork();
     objects_after_fork();
-    objects_handles_after_fork();
     capture_after_fork();
-    memories_after_fork();
-    allocations_after_fork();
-    graphs_after_fork();
-    mappings_after_fork();
-    reservations_after_fork();
-    modules_after_fork();
-    tables_after_fork();
-    textures_after_fork();
-    footprint_kernels_after_fork();
+    footprint_after_fork();
     record_after_fork();
     hostfuncs_after_fork();
 }

@@ -6,7 +6,9 @@
  */
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/launches/plain_launch.h"
+#include "interpose/footprint/modules/kernel_table.h"
+#include "interpose/state/call_words.h"
 #include "interpose/guard/again.h"
 #include "interpose/record/quick.h"
 
@@ -65,7 +67,7 @@ static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct again_l
  * back, which made calls. Its parameters are looked at once more. */
 static void record_in_full(struct call *C, struct again_listed listed, CUfunction f, void **params)
 {
-    const struct kernel *kernel = kernels_met(C->thread, f);
+    const struct kernel *kernel = kernel_table_met(C->thread, f);
     C->flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
     C->object = listed.kernel;
     C->context = listed.here->context;
@@ -73,7 +75,7 @@ static void record_in_full(struct call *C, struct again_listed listed, CUfunctio
     C->target_uid = again_target_uid(listed);
     C->op = PTDS_OP_LAUNCH;
     C->words = SHAPE_WORDS;
-    if (!kernel || !kernels_keep_plainly(C, kernel, params))
+    if (!kernel || !plain_launch_keep(C, kernel, params))
         C->flags |= PTDS_CALL_OPAQUE;
     record_call(C);
 }
@@ -88,7 +90,7 @@ static __attribute__((cold, noinline)) void unusual(struct again_listed listed, 
     struct call C = {.api = API_cuLaunchKernel, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
-    fp_shape(C.word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
+    call_words_shape(C.word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
     record_in_full(&C, listed, f, params);
 }
 
@@ -104,7 +106,7 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
     if (!listed.here)
         return long_way(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra);
     uint64_t enter = record->enter;
-    fp_shape(record->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
+    call_words_shape(record->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
     CUresult result = REAL(cuLaunchKernel)(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                                            again_target(listed), params, extra);
     if (!end(record, API_cuLaunchKernel, listed, result))
@@ -120,8 +122,8 @@ static __attribute__((cold, noinline)) void unusual_ex(struct again_listed liste
     struct call C = {.api = API_cuLaunchKernelEx, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
-    fp_shape(C.word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-             config->blockDimZ, config->sharedMemBytes, 0);
+    call_words_shape(C.word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
+                     config->blockDimZ, config->sharedMemBytes, 0);
     record_in_full(&C, listed, f, params);
 }
 
@@ -144,8 +146,8 @@ static CUresult recorded_launch_ex(const CUlaunchConfig *config, CUfunction f, v
     if (!listed.here)
         return long_way_ex(config, f, params, extra);
     uint64_t enter = record->enter;
-    fp_shape(record->word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-             config->blockDimZ, config->sharedMemBytes, 0);
+    call_words_shape(record->word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                     config->blockDimY, config->blockDimZ, config->sharedMemBytes, 0);
     CUresult result = launch_ex_on(again_target(listed), config, f, params);
     if (!end(record, API_cuLaunchKernelEx, listed, result))
         unusual_ex(listed, enter, __builtin_return_address(0), frame, config, f, params, result);

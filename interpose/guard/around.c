@@ -205,7 +205,7 @@ static __attribute__((noinline)) void leave_turn(struct call *C)
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         turn_done(C, C->result);
-    if (C->guarded.settled && C->result == CUDA_SUCCESS && footprint_is_done(C))
+    if (C->guarded.settled && C->result == CUDA_SUCCESS && blocks_host_is_done(C))
         copied(C);
 }
 

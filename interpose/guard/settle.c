@@ -11,7 +11,7 @@
 #include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"

@@ -8,7 +8,8 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/operations/event_uids.h"
 #include "interpose/guard/again.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/queues.h"
@@ -21,7 +22,7 @@ struct routing routing = {.policy = &policy_none};
 static void graph_event(CUevent event, int waits)
 {
     if (!waits)
-        objects_event_in_graph(event);
+        event_uids_in_graph(event);
     if (guard_on)
         guard_event_in_graph(event, waits);
 }
@@ -48,7 +49,7 @@ void policy_choose(void)
     guard_on = policy->guards && !env->disable;
     if (guard_on)
         queues_limit();
-    memories_gone = guard_on ? guard_memory_gone : NULL;
+    memory_object_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.context_ended = policy->guards ? guard_context_ended : NULL;
     state_hooks.stream_leaves = policy->stream_gone;

@@ -107,12 +107,18 @@ static void forget_context(struct context *context)
     bury_context(context);
 }
 
+static void tell_functions_going(void)
+{
+    if (state_hooks.functions_going)
+        state_hooks.functions_going();
+}
+
 /* It ended, and no call that the shim saw said so. One that leaves is forgotten by the call that destroys it. */
 static void forget_ended(struct context *context)
 {
     if (!become(context, 0, CONTEXT_LEAVES))
         return;
-    objects_functions_going();
+    tell_functions_going();
     STATE_TELL(context_ended, context);
     forget_context(context);
 }
@@ -234,7 +240,7 @@ void objects_context_current(struct call *C, CUcontext handle)
 void objects_context_gone(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
-    objects_functions_going();
+    tell_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
@@ -291,7 +297,7 @@ void objects_green_leaving(struct call *C, CUgreenCtx green)
     while (context && (context->kind != PTDS_CONTEXT_GREEN || context->green != green || how_gone(context)))
         context = context->next;
     C->context = green ? context : NULL;
-    objects_functions_going();
+    tell_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
@@ -342,7 +348,7 @@ void objects_primary_leaving(struct call *C, CUdevice device)
 
 static void primary_ended(struct context *context)
 {
-    objects_functions_going();
+    tell_functions_going();
     forget_context(context);
 }
 

@@ -84,10 +84,6 @@ uint32_t objects_uid(enum object_kind kind);
 void objects_stream_created(struct call *C, const CUstream *stream, unsigned flags, int priority);
 void objects_stream_gone(struct call *C, CUstream stream);
 void objects_stream_left(struct call *C, CUstream stream);
-void objects_event_created(struct call *C, const CUevent *event, unsigned flags);
-void objects_event_gone(struct call *C, CUevent event);
-void objects_event_left(const struct call *C, CUevent event);
-void objects_event_in_graph(CUevent event);  /* launches of a graph record it */
 void objects_context_coming(struct call *C); /* before a context is created */
 void objects_context_created(struct call *C, const CUcontext *context);
 void objects_context_attached(struct call *C, const CUcontext *context);
@@ -104,14 +100,11 @@ void objects_context_kept(struct call *C);
 void objects_context_waited(struct call *C, CUcontext context); /* named by a wait for all of it */
 void objects_primary_left(struct call *C, CUdevice device);
 void objects_primary_reset(struct call *C);
-/* Function handles may come back as other functions: before a module or context goes. */
-void objects_functions_going(void);
 
 /* Registers a stream of the shim's own, so that reports can name it. Returns its uid. */
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority);
 
 /* In a forked child: forget what belonged to the parent. */
 void objects_after_fork(void);
-void objects_handles_after_fork(void);
 
 #endif

@@ -10,7 +10,8 @@
 
 extern "C" {
 #include "interpose/doors/doors.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/record/quick.h"
 }
 

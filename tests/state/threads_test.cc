@@ -16,7 +16,7 @@
 extern "C" {
 #include "interpose/base/memory.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/record/stacks.h"
 #include "interpose/state/hooks.h"
 }
@@ -124,7 +124,7 @@ TEST_F(Threads, AThreadsCachesAreEmptyAndTheirPagesGoBack)
     EXPECT_EQ(0, memcmp(state->stacks, none.data(), stacks));
     EXPECT_EQ(0, memcmp(state->kernels, none.data(), kernels));
     thread_get()->kernels = nullptr; /* of this thread, none: nothing to clear */
-    footprint_kernels_forget_cache(thread_get());
+    kernel_table_forget_cache(thread_get());
 }
 
 TEST_F(Threads, AThreadIsInSeveralContextsAtOnce)
