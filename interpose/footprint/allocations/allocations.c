@@ -15,7 +15,7 @@
 #include "interpose/state/call_words.h"
 #include "interpose/state/capture.h"
 
-/* The 2000-era functions have 32-bit pointers. */
+/* CUDA 2.0's functions have 32-bit pointers. */
 uint64_t allocations_value(const void *at, size_t size)
 {
     uint64_t value = 0;
@@ -33,7 +33,7 @@ static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint
         return memory;
     }
     addresses_map(memory, base, bytes, base);
-    memory_object_drop(memory); /* its range holds it */
+    memory_object_drop(memory); /* the range holds the memory */
     return memory;
 }
 
@@ -83,7 +83,7 @@ struct memory *allocations_add(struct call *C, enum ptds_memory_kind kind, uint6
     return memory;
 }
 
-/* Of a stream that nobody saw being made nobody knows whether it is capturing. */
+/* Whether a stream is capturing whose creation was not seen, is not known. */
 static int may_be_captured(const struct call *C)
 {
     return C->flags & PTDS_CALL_CAPTURING ||
@@ -130,8 +130,8 @@ static void stays(struct call *C, enum ptds_op op, uint64_t base, const struct m
     call_words_object(C, op, base);
 }
 
-/* Nobody finds it from here on, since the address may be another's before the call is back. A graph keeps the address, and
- * the memory is there again when it is launched. */
+/* The memory is not found from here on, since its address may be another memory's before the call is back. But memory that
+ * a graph's node allocates stays: the graph keeps the address, and the memory is there again when the graph is launched. */
 void allocations_freeing(struct call *C, enum ptds_op op, uint64_t base)
 {
     if (!C->footprint)
@@ -153,8 +153,8 @@ void allocations_freeing(struct call *C, enum ptds_op op, uint64_t base)
         be_in_its_context(C, C->leaving);
 }
 
-/* In a capture it is a node, which the graph touches: the memory lives until that runs. Nobody tells when that is; whoever
- * gets its address then says so. */
+/* In a capture the free becomes a node, and the memory lives until a launch of the graph runs the node. No call tells when
+ * that is; the next call that is given the memory's address tells. */
 void allocations_freeing_async(struct call *C, uint64_t base, CUstream stream)
 {
     if (!C->footprint)
@@ -166,7 +166,7 @@ void allocations_freeing_async(struct call *C, uint64_t base, CUstream stream)
     stays(C, PTDS_OP_FREE_ASYNC, base, lookup_range(C->thread, base).memory);
 }
 
-/* Where it was: perhaps at another one of its addresses. */
+/* Where the memory was: perhaps at another one of its addresses. */
 static void put_back(const struct call *C, struct memory *memory)
 {
     if (C->op == PTDS_OP_ARRAY_DESTROY) {
@@ -177,7 +177,7 @@ static void put_back(const struct call *C, struct memory *memory)
     memory_object_drop(memory);
 }
 
-/* Host memory goes with the device address that it had beside its own. */
+/* Host memory goes together with the device address that it had beside its own. */
 void allocations_freed(struct call *C)
 {
     struct memory *memory = C->leaving;
@@ -202,7 +202,8 @@ void allocations_device_pointer(struct call *C, const void *pointer, size_t poin
         addresses_map(range.memory, device - (address - range.begin), range.end - range.begin, range.begin + range.shift);
 }
 
-/* A module's variable and a second mapping of the same bytes have uids of their own, and share a memory's. */
+/* A module's variable and a second mapping of the same bytes have uids of their own in the record, and share one memory
+ * here. */
 int allocations_is_there(const struct ptds_rec_MEMORY *record)
 {
     struct memory_range range = {NULL, 0, 0, 0};

@@ -10,7 +10,7 @@
 #include "interpose/state/call.h"
 
 /* Memory begins to exist. pointer: where the driver put its address, or an array's handle, of pointer_size bytes (4 in
- * functions of the year 2000). bytes: its length; 0 for an array. */
+ * CUDA 2.0's functions). bytes: its length; 0 for an array. */
 void allocations_made(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 
 /* The same of rows whose pitch, in bytes, the driver put into *pitch. */

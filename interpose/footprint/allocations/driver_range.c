@@ -9,7 +9,8 @@
 #include "interpose/footprint/memories/touch_memory.h"
 #include "interpose/state/capture.h"
 
-/* So that it ends no capture, nor one that begins at this moment, the thread has to say that it knows. */
+/* The question would end a capture that is open, or that begins at this moment, unless the thread has said that it may (the
+ * relaxed mode). */
 static CUresult ask_driver(CUdeviceptr *begin, size_t *size, CUdeviceptr address)
 {
     __typeof__(&cuThreadExchangeStreamCaptureMode) exchange = REAL(cuThreadExchangeStreamCaptureMode);

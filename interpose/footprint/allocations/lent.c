@@ -11,7 +11,7 @@
 #include "interpose/footprint/memories/lookup.h"
 #include "interpose/state/map.h"
 
-static struct map buffers; /* OpenGL's that are mapped -> address */
+static struct map buffers; /* OpenGL's buffers that are mapped -> address */
 
 static int is_lent(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
 {
@@ -32,7 +32,7 @@ void lent_mapped(struct call *C, enum ptds_memory_kind kind, const void *pointer
         allocations_add(C, kind, base, bytes);
 }
 
-/* An EGL frame's planes are arrays, or lie anywhere in memory whose length nobody tells. */
+/* An EGL frame's planes are arrays, or lie anywhere in memory whose length is not told. */
 void lent_frame(struct call *C, const void *given)
 {
     const struct ptds_egl_frame *frame = given;
@@ -50,7 +50,7 @@ void lent_gl_mapped(struct call *C, unsigned buffer, const void *pointer, size_t
 {
     lent_mapped(C, PTDS_MEMORY_EXTERNAL, pointer, pointer_size, bytes);
     if (C->op == PTDS_OP_ALLOC)
-        C->op = PTDS_OP_ALLOC_ASYNC; /* it is its stream's work, too */
+        C->op = PTDS_OP_ALLOC_ASYNC; /* the mapping is its stream's work, too */
     if (C->footprint && C->result == CUDA_SUCCESS && pointer)
         map_set(&buffers, key_of(buffer), allocations_value(pointer, pointer_size));
 }

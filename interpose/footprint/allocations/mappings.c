@@ -60,10 +60,10 @@ void mappings_access_changing(struct call *C, uint64_t base, uint64_t bytes, con
         none |= list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
     }
     if (C->footprint && less)
-        leaves(C, base, bytes, none); /* who may only read has to have written */
+        leaves(C, base, bytes, none); /* where all may still read, only writes have to be done */
 }
 
-/* Before the call: the addresses may be mapped anew before it is back. The ranges wait in a word that is not recorded. */
+/* The addresses may be mapped anew before the call is back. The ranges wait in a word that is not recorded. */
 void mappings_unmapping(struct call *C, CUdeviceptr base, size_t bytes)
 {
     if (!C->footprint)
@@ -71,7 +71,7 @@ void mappings_unmapping(struct call *C, CUdeviceptr base, size_t bytes)
     struct memory_range range = lookup_range(C->thread, base);
     C->object = range.memory ? range.memory->uid : 0;
     call_words_object(C, PTDS_OP_UNMAP, base);
-    leaves(C, base, bytes, 1); /* work that the host was promised to be done may use it still */
+    leaves(C, base, bytes, 1); /* work may use the memory still of which the host was promised that it is done */
     C->word[1] = (uint64_t)addresses_take_out(base, bytes);
 }
 
@@ -94,7 +94,7 @@ void mappings_show(struct call *C, struct memory *memory)
         STATE_TELL(memory_shown, C, reservation);
 }
 
-/* What was allowed once stays so here: work that was done meanwhile is not forgotten. */
+/* What was allowed once stays allowed here: the work that was put on streams meanwhile counts. */
 void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)
 {
     int hosts = 0;

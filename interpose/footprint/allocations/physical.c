@@ -56,7 +56,7 @@ void physical_released(struct call *C, uint64_t handle)
         repeat_count_up(&retained, handle);
 }
 
-/* A handle that was released stands for what is mapped there again, as if it were new. */
+/* A handle that was released before stands for the mapped memory again, as a new handle would. */
 void physical_retained(struct call *C, const CUmemGenericAllocationHandle *handle, uint64_t address)
 {
     if (!learns(C) || !handle)

@@ -24,14 +24,15 @@ void pools_made(struct call *C, const CUmemoryPool *pool, const CUmemPoolProps *
     map_set(&pools, (uint64_t)*pool, hosts ? POOL_HOSTS : POOL_DEVICES);
 }
 
-/* Where that fails it is asked about like any other. */
+/* Where the call fails, the driver is asked about the pool, as about any that was not seen being made. */
 void pools_going(struct call *C, CUmemoryPool pool)
 {
     if (C->footprint)
         map_remove(&pools, (uint64_t)pool);
 }
 
-/* A pool that came otherwise: by its memory. What the driver does not say may be the host's. */
+/* Of a pool that was not seen being made, the driver is asked by an address of its memory. Where the driver does not say,
+ * the memory may be the host's. */
 static enum pool_memory ask(CUdeviceptr address)
 {
     unsigned type = 0, managed = 0;

@@ -36,8 +36,8 @@ void reserve_freed(struct call *C)
         reservations_add(C->leaving);
 }
 
-/* Physical memory that is mapped in two reservations at once joins what they reach: nothing is told apart there any more.
- */
+/* Physical memory that is mapped in two reservations at once joins what both reach: their chunks are not told apart from
+ * then on (MEMORY_SHARED). */
 void reserve_mapped(struct memory *memory, uint64_t base, uint64_t bytes)
 {
     struct memory **slot = &((struct memory_object *)memory)->reservation, *before;

@@ -23,7 +23,7 @@ static int learns(const struct call *C)
     return C->footprint && C->result == CUDA_SUCCESS;
 }
 
-/* Others can touch it from here on, and learn by the host's word that they may. */
+/* Other processes can touch the memory from here on; the host tells them by its own means when they may. */
 static void exported(struct call *C, struct memory *memory)
 {
     __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
@@ -48,7 +48,7 @@ void shared_memory_exported(struct call *C, uint64_t base, uint64_t bytes)
     } while (range.memory && range.end - base < bytes && (bytes -= range.end - base, base = range.end, 1));
 }
 
-/* Programs give an int or a bool: its first byte tells. */
+/* Programs give an int or a bool: the first byte tells. */
 void shared_memory_synchronous(struct call *C, const void *value, uint64_t base)
 {
     struct memory *memory = learns(C) ? lookup_range(C->thread, base).memory : NULL;
@@ -71,7 +71,7 @@ void shared_memory_imported(struct call *C, const void *handle)
         may_be_ours(physical_memory(*(const uint64_t *)handle, PTDS_MEMORY_MAPPED, 0, 0));
 }
 
-/* Multicast: the object's bytes are those of what is bound to it. */
+/* The object's bytes are those of the memory that is bound to it. */
 void shared_memory_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle)
 {
     struct memory *all = learns(C) ? physical_memory((uint64_t)object, PTDS_MEMORY_MAPPED, 0, 0) : NULL;
@@ -83,7 +83,8 @@ void shared_memory_bound(struct call *C, CUmemGenericAllocationHandle object, st
         reservations_mark(memory, MEMORY_SHARED);
 }
 
-/* Opened before, it is open once more; unless it goes elsewhere now, since the one before went without a call. */
+/* Whether memory that was opened before is open once more. If the driver gives other bounds, the earlier memory went
+ * without a call. */
 static int is_open(const struct memory_range *range, int known, uint64_t base, uint64_t bytes)
 {
     return range->memory && range->memory->kind == PTDS_MEMORY_IPC &&
@@ -103,7 +104,7 @@ void shared_memory_opened(struct call *C, const CUdeviceptr *pointer)
         return;
     }
     map_remove(&opened, given);
-    addresses_unmap_all(given, 1); /* all else that was there has gone */
+    addresses_unmap_all(given, 1); /* whatever other memory was there has gone */
     struct memory *memory = known ? memory_object_new(PTDS_MEMORY_IPC, base, bytes) : NULL;
     allocations_record(C, PTDS_MEMORY_IPC, base, bytes, memory ? memory->uid : 0);
     may_be_ours(memory);
@@ -111,7 +112,7 @@ void shared_memory_opened(struct call *C, const CUdeviceptr *pointer)
     memory_object_drop(memory);
 }
 
-/* Behind the words that allocations_freeing needs: it stays open for others. */
+/* A word behind those that allocations_freeing uses: the memory stays open, since it was opened more than once. */
 enum { CLOSED = 4 };
 
 void shared_memory_closing(struct call *C, CUdeviceptr base)
@@ -148,7 +149,7 @@ void shared_memory_external_array(struct call *C, const CUmipmappedArray *array,
     struct memory *memory = learns(C) && array ? physical_memory((uint64_t)external, PTDS_MEMORY_EXTERNAL, 0, 0) : NULL;
     if (!memory)
         return;
-    memory_object_hold(memory); /* for the array, which is destroyed by itself */
+    memory_object_hold(memory); /* for the array's handle, which is destroyed apart from the external memory's */
     array_handles_set((uint64_t)*array, memory);
 }
 

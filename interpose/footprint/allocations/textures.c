@@ -14,7 +14,7 @@
 
 /* [0] textures, [1] surfaces: handle -> the memory's uid << 1 | 1, and in the second map the memory. */
 static struct map uids[2], memories[2];
-enum { UNKNOWN = 1 }; /* the uid of a memory that nobody has seen being made */
+enum { UNKNOWN = 1 }; /* in the place of a uid: the memory was not seen being made */
 
 static struct memory *at_address(struct call *C, uint64_t address)
 {
@@ -45,7 +45,7 @@ void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURC
     map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : UNKNOWN);
 }
 
-/* 0: no such object. memory NULL: one whose memory is not known, or gone. */
+/* 0: there is no such object. *memory NULL: the object's memory is not known, or gone. */
 static int look_up(uint64_t word, int surface, struct memory **memory)
 {
     uint64_t uid = map_get(&uids[surface], word);
@@ -55,7 +55,7 @@ static int look_up(uint64_t word, int surface, struct memory **memory)
     return uid != 0;
 }
 
-/* Its handle may be another one's at once: what may use it still has to be done. */
+/* The handle may be another object's at once, so the work that may use this object has to be done. */
 void textures_gone(struct call *C, CUtexObject object, int surface)
 {
     struct memory *memory;
@@ -70,7 +70,7 @@ void textures_gone(struct call *C, CUtexObject object, int surface)
     C->word[1] = map_remove(&memories[surface], object);
 }
 
-/* Refused: there it is again, unless there is another one with its handle by now. */
+/* Where the driver refused, the object is there again, unless another one has its handle by now. */
 void textures_left(struct call *C, CUtexObject object, int surface)
 {
     if (!C->footprint || C->result == CUDA_SUCCESS || !C->word[0])

@@ -74,7 +74,7 @@ void graphs_instantiated(struct call *C, const CUgraphExec *exec, CUgraph nodes,
     call_words_set(C, PTDS_OP_GRAPH_INSTANTIATE, 0);
 }
 
-/* Before the call: afterwards the handle may be another's at once. */
+/* Before the call: afterwards the handle may be another graph's at once. */
 void graphs_gone(struct call *C, CUgraphExec exec)
 {
     if (C->footprint)
@@ -155,10 +155,10 @@ void graphs_set_node(struct call *C, CUgraphExec exec, const CUgraphNodeParams *
         nodes_add_params(C, nodes, params);
 }
 
-/* What kernels reach besides, by pointers that lie in memory now. */
+/* Adds what kernels reach besides, by pointers that lie in memory now. */
 static void expand(struct call *C, const struct nodes *nodes)
 {
-    const struct memory *by_name = NULL; /* which node writes what, nobody knows any more */
+    const struct memory *by_name = NULL; /* which node writes what is not kept */
     unsigned known = C->touched.count;
     if (C->touched.opaque || !(nodes->follows.count | nodes->follows.many))
         return;
@@ -185,8 +185,8 @@ static void touch_nodes(struct call *C, const struct nodes *nodes)
     }
 }
 
-/* What all nodes write, and what is written through memory, may hold any pointers from here on. In a graph that gates
- * nobody has followed any. */
+/* What the nodes write, and what is written through memory, may hold any pointers from here on. In a graph that is opaque
+ * the pointers in memory were not followed: then that may be any memory. */
 static void leave_pointers(struct call *C, const struct nodes *nodes)
 {
     int followed = !C->touched.opaque || (C->touched.opaque == nodes->touched.opaque && !nodes->follows.count);

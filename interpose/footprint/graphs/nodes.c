@@ -16,7 +16,7 @@
 #include "interpose/footprint/operations/copies.h"
 #include "interpose/state/capture.h"
 
-/* A call that nobody makes, to put the answers of footprint's other files into. */
+/* A call that stands for a node, for the functions that fill in what a call touches. */
 static void begin_node(struct call *node, const struct call *C)
 {
     node->thread = C->thread;
@@ -29,7 +29,7 @@ static void begin_node(struct call *node, const struct call *C)
     node->touched.opaque = node->touched.host = 0;
 }
 
-/* What gates brings no bytes; of all else that may touch everything nobody knows what it brings. */
+/* Whether opaque work brings no bytes: it only waits or is waited for. Other opaque work may put pointers anywhere. */
 static int is_gate(enum opaque_reason why)
 {
     return why == OPAQUE_NO || why == OPAQUE_HOST_FUNCTION || why == OPAQUE_SEMAPHORE || why == OPAQUE_EVENT;
@@ -41,8 +41,8 @@ static void add_opaque(struct nodes *nodes, enum opaque_reason why)
     nodes->unseen |= !is_gate(why);
 }
 
-/* Whole memories: which bytes of them makes no difference where several nodes come together. One that is gone stays so,
- * whatever has its range by now. */
+/* Adds whole memories: which bytes makes no difference where several nodes come together. The uids tell later which of them
+ * are gone. */
 static void join(struct nodes *nodes, const struct touched *touched)
 {
     unsigned known = nodes->touched.count;
@@ -50,12 +50,13 @@ static void join(struct nodes *nodes, const struct touched *touched)
         add_opaque(nodes, (enum opaque_reason)touched->opaque);
     for (unsigned i = 0; i < touched->count; i++)
         touch_memory_whole(&nodes->touched, touched->at[i].memory, (int)touched->at[i].writes);
-    nodes->unseen |= !is_gate((enum opaque_reason)nodes->touched.opaque); /* there are more than there is room for */
+    nodes->unseen |= !is_gate(
+        (enum opaque_reason)nodes->touched.opaque); /* OPAQUE_MANY: there are more memories than there is room for */
     for (unsigned i = known; i < nodes->touched.count; i++)
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
 }
 
-/* Which of the memories of all nodes this one writes: bits. */
+/* Which of the graph's memories this node writes: a bit for each. */
 static uint64_t written(const struct nodes *nodes, const struct touched *by)
 {
     uint64_t bits = 0;
@@ -68,8 +69,8 @@ static uint64_t written(const struct nodes *nodes, const struct touched *by)
     return bits;
 }
 
-/* A call reads and writes plain host memory itself; a graph does so when it runs, and the host and other graphs may come to
- * the same bytes meanwhile. No memory stands for them. */
+/* A call reads and writes plain host memory before it is back. A graph's node does so when the graph runs, and the host and
+ * other graphs may use the same bytes meanwhile: no memory stands for these bytes, so the node is opaque. */
 static void touch_plain_host(struct call *node)
 {
     if ((node->kinds & 15) == PTDS_MEMORY_PAGEABLE || node->kinds >> 4 == PTDS_MEMORY_PAGEABLE)
@@ -109,7 +110,7 @@ void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NOD
     join(nodes, &node.touched);
 }
 
-/* Memory that begins or ceases to exist where the graph runs. Where it lies is known as long as the node is there. */
+/* Memory that begins or ceases to exist when the graph runs. Its address is known as long as the node is there. */
 static void add_memory(struct call *C, struct nodes *nodes, CUdeviceptr address)
 {
     struct call node;
@@ -138,13 +139,13 @@ static enum opaque_reason reason_of(CUgraphNodeType type)
 
 static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned depth);
 
-/* The kinds of nodes whose parameters the driver tells; 0: it does not. */
+/* For each kind of node whose parameters the driver tells. 0: the driver does not tell them. */
 static int add_kernel_node(struct call *C, struct nodes *nodes, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS kernel;
     if (driver.cuGraphKernelNodeGetParams_v2(node, &kernel) != CUDA_SUCCESS)
         return 0;
-    /* Of one from a library both are there (measured), and only of the CUkernel it is known whose it is. */
+    /* Of a library's kernel the driver gives both handles (measured), and only the CUkernel leads to the library. */
     nodes_add_kernel(C, nodes, kernel.kern ? (CUfunction)kernel.kern : kernel.func, kernel.kernelParams, kernel.extra);
     return 1;
 }
@@ -191,7 +192,7 @@ static int add_child_node(struct call *C, struct nodes *nodes, CUgraphNode node,
     return driver.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS && walk(C, nodes, child, depth + 1);
 }
 
-/* 0: it could not be seen. */
+/* 0: the node could not be seen. */
 static int add_node(struct call *C, struct nodes *nodes, CUgraphNode node, unsigned depth)
 {
     CUgraphNodeType type;
@@ -225,7 +226,7 @@ static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned dep
     size_t size = count * sizeof(CUgraphNode);
     CUgraphNode *node = memory_pages(size);
     int seen = node && driver.cuGraphGetNodes(graph, node, &count) == CUDA_SUCCESS;
-    for (size_t i = 0; seen && i < count; i++) /* also of an opaque one it is known where it copies to */
+    for (size_t i = 0; seen && i < count; i++) /* also where the graph is opaque already: `to_host` has to be known */
         seen = add_node(C, nodes, node[i], depth);
     if (node)
         memory_pages_free(node, size);
@@ -240,7 +241,7 @@ void nodes_add(struct call *C, struct nodes *nodes, CUgraph graph)
     errno = saved;
 }
 
-/* What an executable graph's node is from now on. */
+/* The parameters that an executable graph's node has from now on. */
 void nodes_add_params(struct call *C, struct nodes *nodes, const CUgraphNodeParams *params)
 {
     const CUDA_KERNEL_NODE_PARAMS_v3 *kernel = &params->kernel;

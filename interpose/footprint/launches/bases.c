@@ -15,7 +15,7 @@
 #include "interpose/footprint/memories/touch_memory.h"
 #include "interpose/footprint/pointers/scan.h"
 
-/* The word, for the record: there is room for so many. */
+/* Keeps the word for the record, where there is room. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
 {
     if (C->words == CALL_WORDS)
@@ -38,7 +38,7 @@ static size_t offset_of(const struct kernel *kernel, unsigned number, size_t at)
     return kernel_table_offset(kernel->layout[number]) + at;
 }
 
-/* 0: it is not there. */
+/* Reads the word. 0: it is not among the bytes that the program gave. */
 static int word_at(const struct launch *launch, struct launch_facts_word at, uint64_t *word)
 {
     const struct kernel *kernel = launch->kernel;
@@ -66,7 +66,8 @@ static void use(struct launch *launch, struct memory *memory, const struct launc
                    (struct follow){memory, base->through, base->beyond, 0, memory->kind == PTDS_MEMORY_GLOBAL});
 }
 
-/* Kernels that run from ends downwards: where another memory begins, it may be the end of the one before. */
+/* For kernels that run from an end downwards: the address where a memory begins may stand for the end of the memory before.
+ */
 static void use_before(struct launch *launch, uint64_t word, const struct launch_facts_base *base)
 {
     struct memory *before = lookup_range(launch->call->thread, word - 1).memory;
@@ -76,8 +77,8 @@ static void use_before(struct launch *launch, uint64_t word, const struct launch
     launch->call->followed |= FOLLOWED;
 }
 
-/* More than one memory may be meant, or none. Other than that nothing is known of the program's own memory, which some
- * devices read. */
+/* The rare cases: the word means several memories, or none, or the program's own memory, which some devices read. 0: none.
+ */
 static __attribute__((noinline)) int use_around(struct launch *launch, uint64_t word, const struct launch_facts_base *base)
 {
     struct call *C = launch->call;
@@ -90,7 +91,7 @@ static __attribute__((noinline)) int use_around(struct launch *launch, uint64_t 
     for (unsigned i = 0; i < count; i++)
         use(launch, found[i], base);
     if (count)
-        C->followed |= FOLLOWED; /* the record's reader knows one at most */
+        C->followed |= FOLLOWED; /* the record's reader knows one memory of a word at most */
     if (pageable_is_read() && !lookup_range(C->thread, word).memory && pageable_is(word)) {
         touch_memory_opaque(&C->touched, OPAQUE_OTHER);
         return 1;
@@ -98,7 +99,7 @@ static __attribute__((noinline)) int use_around(struct launch *launch, uint64_t 
     return count != 0;
 }
 
-/* 0: it points into nothing that is known. */
+/* The kernel uses the word as this base. 0: it points into nothing that is known. */
 static int use_word(struct launch *launch, uint64_t word, size_t offset, const struct launch_facts_base *base)
 {
     struct call *C = launch->call;
@@ -116,8 +117,8 @@ static int use_word(struct launch *launch, uint64_t word, size_t offset, const s
 
 /* ---- ranges of parameters: any word in them may be a pointer ---- */
 
-/* Words of a range: how many there are that are used, and whether there is one that may be a pointer to what is not known.
- */
+/* What was found in a range of parameters: how many words point into known memory, and whether another word may be a
+ * pointer. */
 struct words {
     unsigned used;
     int strange;
@@ -146,7 +147,7 @@ static void use_bytes(struct launch *launch, const uint8_t *bytes, size_t size, 
     }
 }
 
-/* The parameters' bytes from the one up to the other, and the word that begins before the last. */
+/* The words that begin in the bytes [from, to) of the parameters. */
 static void use_range(struct launch *launch, size_t from, size_t to, const struct launch_facts_base *base,
                       struct words *words)
 {
@@ -168,12 +169,12 @@ static void use_range(struct launch *launch, size_t from, size_t to, const struc
 
 /* What the terms of a base were found to be. */
 struct found {
-    int known;     /* some point into memory that is known */
-    int loaded;    /* there is a pointer that was loaded; whatever it came from tells where it leads */
+    int known;     /* a term points into memory that is known */
+    int loaded;    /* a term is a pointer that was loaded; where it leads, the base says through which it was loaded */
     int strange;   /* a range has words that may be pointers, and lead nowhere known */
-    uint64_t size; /* how far all that are numbers lead from 0 */
+    uint64_t size; /* how far the terms that are numbers lead from 0, in bytes */
     unsigned addresses;
-    uint64_t address[CODE_TERMS]; /* the rest */
+    uint64_t address[CODE_TERMS]; /* the words of the other terms, which may be addresses */
 };
 
 static void weigh(struct found *found, uint64_t word)
@@ -204,12 +205,12 @@ static void use_term(struct launch *launch, const struct launch_facts_term *term
         found->known |= words.used != 0;
         found->strange |= !words.used && words.strange;
         return;
-    case CODE_VARIABLE: found->known = 1; return; /* all of them are touched at once */
+    case CODE_VARIABLE: found->known = 1; return; /* use_variables touches them */
     default: found->loaded = 1; return;
     }
 }
 
-/* Differences of pointers: none of the numbers lies where their sum does. */
+/* With differences of pointers, the sum may be an address though no term is. */
 static void use_sum(struct launch *launch, const struct launch_facts_base *base, struct found *found)
 {
     uint64_t sum = 0, word;
@@ -223,7 +224,7 @@ static void use_sum(struct launch *launch, const struct launch_facts_base *base,
         found->known = 1;
 }
 
-/* The same where nobody knows which terms are added: any two of them. */
+/* The same where it is not known which terms are added: any two of them. */
 static void use_pairs(struct launch *launch, const struct launch_facts_base *base)
 {
     const struct launch_facts_term *term = &launch->kernel->facts.term[base->first];
@@ -237,7 +238,7 @@ static void use_pairs(struct launch *launch, const struct launch_facts_base *bas
     }
 }
 
-/* Whether what is added to numbers and null pointers may be a pointer that was shifted, say. */
+/* Whether the words that are added to the terms may themselves hold an address, perhaps a shifted one. */
 static int may_be_mixed(const struct launch *launch, const struct launch_facts_base *base)
 {
     const struct launch_facts_term *term = &launch->kernel->facts.term[base->first + base->terms];
@@ -296,7 +297,7 @@ static void use_bases(struct launch *launch)
     }
 }
 
-/* The variables of its module. */
+/* The variables of the kernel's module. */
 static void use_variables(struct launch *launch)
 {
     const struct launch_facts *facts = &launch->kernel->facts;
@@ -334,7 +335,7 @@ static void use_handles(struct launch *launch)
     }
 }
 
-/* A tensor map has the address of its memory somewhere in it. */
+/* One of the words of a tensor map is the address of its memory. */
 enum { TENSOR_MAP = 128 };
 static void use_maps(struct launch *launch)
 {

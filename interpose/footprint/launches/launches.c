@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The footprints of kernel launches, and what the record says of them. Called by the wrappers before the call, on the
- * hottest path there is: most launches are plain (plain.c), for the others bases.c finds what they touch. Must never say
- * less than these.
+ * hottest path there is: most launches are plain (plain_launch.c), for the others bases.c finds what they touch. The
+ * record must never name less than these two find.
  */
 #include "interpose/footprint/launches/launches.h"
 
@@ -27,8 +27,8 @@ static int is_named(const struct call *C, const struct memory *memory)
     return 0;
 }
 
-/* Whether the words name all, which they do in turn: most launches compare each word once. By branches, which are guessed:
- * sums would wait for each other. */
+/* Whether the words name all memories that are touched. Words and memories usually have the same order, so most launches
+ * compare each word once. With branches, which the processor predicts: sums would have to wait for each other. */
 static inline int are_all_named(const struct call *C)
 {
     const struct access *access = C->touched.at, *end = access + C->touched.count;
@@ -41,7 +41,7 @@ static inline int are_all_named(const struct call *C)
     return 1;
 }
 
-/* A chunk of the reservation is touched as much. */
+/* Whether a chunk of the reservation is touched in the same way: the record of the chunk names the reservation. */
 static int has_chunk(const struct call *C, const struct access *reservation)
 {
     for (unsigned i = 0; i < C->touched.count; i++) {
@@ -59,9 +59,9 @@ static int is_told(const struct call *C, const struct access *access)
     return !(C->followed && access->writes) && is_named(C, access->memory);
 }
 
-/* For the record, what no word names: pointers in memory lead there, textures were made of it; and what one names that may
- * only be read, where another way leads to it. Of its module's variables the kernel's own record tells, of reservations
- * that of the memory in them, where there is some. */
+/* Keeps for the record the memories that no word names (pointers in memory lead there, textures were made of them), and
+ * those that a word names but that may be written by another way. Module variables are in the kernel's own record,
+ * reservations in the records of the memory in them. */
 static __attribute__((noinline)) void keep_reached(struct call *C, const struct memory *variables)
 {
     for (unsigned i = 0; i < C->touched.count; i++) {
@@ -90,9 +90,9 @@ int launches_touch(struct call *C, const struct kernel *kernel, CUstream named, 
         follow_all(&C->touched, &follows, &launch.by_name);
         C->followed |= FOLLOWED;
     }
-    if (!capture_any() || !capture_takes(C, named)) /* what a node leaves, that each launch of its graph says */
+    if (!capture_any() || !capture_takes(C, named)) /* for a node, each launch of its graph does this */
         pointer_tables_written(&C->touched, launch.by_name);
-    if (C->followed & FOLLOWED_UNKEPT) /* then a word for each memory, not for each pointer */
+    if (C->followed & FOLLOWED_UNKEPT) /* the words become one for each memory, instead of each pointer */
         C->words = SHAPE_WORDS;
     if (C->enter && (C->followed || !are_all_named(C)))
         keep_reached(C, kernel && kernel->facts.variables ? launch.by_name : NULL);
@@ -109,7 +109,7 @@ void launches_touch_node(struct call *C, const struct kernel *kernel, void *cons
     add_opaque(&C->touched);
 }
 
-/* Parameters that the driver need not look at to refuse the launch, or could not. */
+/* Parameters with which the driver refuses the launch without a look at them, or that it could not read. */
 static int are_refused(void **params, void **extra)
 {
     return (params && (extra || !program_array_may_be(params))) || (extra && !program_array_may_be(extra));
@@ -153,8 +153,8 @@ static CUevent event_in(const CUlaunchAttribute *attribute)
     return attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? attribute->value.programmaticEvent.event : NULL;
 }
 
-/* The event that the launch records, if any. There may be one of each kind: a call is about the first alone, and of the
- * other one it is only known that it stands for nothing older any more. */
+/* The event that the launch records; NULL none. A launch may have one of each kind: the call is about the first one, and
+ * the guard is told that the second one stands for nothing older any more. */
 static CUevent event_of(const CUlaunchConfig *config)
 {
     CUevent first = NULL;

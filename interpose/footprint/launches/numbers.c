@@ -52,7 +52,8 @@ static int refuses(uint64_t address, int why)
     return is;
 }
 
-/* Whether this system looks at the address first: no program has memory at 8. Asked once. */
+/* Whether this system reads the mask before it refuses: with an address where no program has memory, the error is EFAULT.
+ * Asked once. */
 static int looks_first(void)
 {
     static uint32_t known; /* 1 no, 2 yes */
@@ -62,7 +63,7 @@ static int looks_first(void)
     return now == 2;
 }
 
-/* Addresses that belong to devices are mapped, too, but nobody reads there. */
+/* Addresses of devices are mapped in the process, too, but the system can't read there. */
 int numbers_are_host(uint64_t word)
 {
     return !pageable_is_read() && looks_first() && refuses(word, EINVAL);

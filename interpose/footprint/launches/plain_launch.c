@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What most launches touch: memory of the device, by pointers that lie among the kernel's parameters, and nothing else.
- * Called for every launch, before anything else looks at it. Must never say less of a launch than launches.c: at anything
- * that is not as simple as that it gives up.
+ * Called for every launch, before anything else looks at it. Must never find less than launches.c would: a launch that
+ * is not so simple is left to launches.c.
  */
 #include "interpose/footprint/launches/plain_launch.h"
 
@@ -12,7 +12,7 @@
 #include "interpose/footprint/pointers/scan.h"
 #include "interpose/state/call_words.h"
 
-/* Behind `count` others, fewer than TOUCHED_MOST. Returns how many there are then. */
+/* Adds the memory behind `count` others, fewer than TOUCHED_MOST. Returns how many there are then. */
 static inline unsigned add(struct touched *touched, unsigned count, struct memory *memory, uint32_t writes)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -25,7 +25,8 @@ static inline unsigned add(struct touched *touched, unsigned count, struct memor
     return count + 1;
 }
 
-/* For the record: the word, and where it lies. 0: there is no room. */
+/* Keeps for the record the word, and the number `place` of the eight bytes of parameters where it lies. 0: there is no
+ * room. */
 static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsigned place)
 {
     if (*count == CALL_WORDS)
@@ -52,12 +53,12 @@ static inline __attribute__((always_inline)) int add_pointers(struct thread *thr
             continue;
         }
         struct memory *memory = lookup_memory(thread, word, pointer->offset / 8u);
-        if (!memory || memory->host) /* of the host, or mapped in parts */
+        if (!memory || memory->host) /* the host's, or part of a reservation */
             return 0;
         if (pointer->writes)
             pointer_tables_stored(memory);
         count = add(touched, count, memory, pointer->writes);
-        if (__builtin_expect(count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
+        if (__builtin_expect(count == TOUCHED_MOST, 0)) /* there must be room for the module's variables, too */
             return 0;
         if (kept && !keep(kept, kept_count, word, pointer->offset / 8u))
             return 0;
@@ -66,7 +67,7 @@ static inline __attribute__((always_inline)) int add_pointers(struct thread *thr
     return 1;
 }
 
-/* Its module's variables are as any other memory, but for constant ones, which kernels don't write by name. */
+/* The module's variables count like any other memory, but for the constant ones, which kernels don't write by name. */
 static inline int add_variables(const struct kernel *kernel, struct touched *touched)
 {
     if (__builtin_expect(!kernel->variables, 1))

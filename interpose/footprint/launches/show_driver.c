@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells a driver that asks for it what a launch was found to touch: the simulated one, which compares each access of the
- * kernel with that. Called before launches, and on no real driver.
+ * Lists what a launch was found to touch, for the simulated driver. Called before launches. A real driver never asks.
  */
 #include "interpose/footprint/launches/show_driver.h"
 
@@ -22,13 +21,13 @@ static void add(struct shown *shown, uint64_t begin, uint64_t end, uint32_t writ
         shown->at[shown->count++] = (struct driver_range){begin, end, writes};
 }
 
-/* Its own range is all that there is of it. */
+/* The memory has one range and can't get another. */
 static int has_one_range(const struct memory *memory)
 {
     return memory->kind == PTDS_MEMORY_DEVICE || memory->kind == PTDS_MEMORY_POOL || memory->kind == PTDS_MEMORY_ARRAY;
 }
 
-/* Where it began, and every other range that it is mapped at. */
+/* Adds the range where the memory began, and every other range where it is mapped. */
 static void add_memory(struct shown *shown, const struct access *access)
 {
     const struct memory *memory = access->memory;

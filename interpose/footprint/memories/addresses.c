@@ -25,7 +25,7 @@ struct range_entry *addresses_entry(uint64_t address)
         if (before % 2 == 0 && LOAD(changes) == before)
             return entry;
     }
-    lock_take(&lock); /* whoever changes them was interrupted */
+    lock_take(&lock); /* the thread that makes the change was interrupted in it */
     struct range_entry *entry = range_index_before(address);
     lock_drop(&lock);
     return entry;
@@ -42,7 +42,7 @@ static void end_change(void)
     __atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
 }
 
-/* Nobody finds it any more. */
+/* The range is no longer found. */
 static void take_out(struct range_entry *entry)
 {
     begin_change();
@@ -53,7 +53,7 @@ static void take_out(struct range_entry *entry)
     STORE(range_count, range_count - 1);
 }
 
-/* Nor does it serve any more; its memory. */
+/* The range is no longer found, and its entry is free. Returns its memory; the range's hold on it becomes the caller's. */
 static struct memory *remove_range(struct range_entry *entry)
 {
     struct memory *memory = entry->range.memory;
@@ -62,7 +62,7 @@ static struct memory *remove_range(struct range_entry *entry)
     return memory;
 }
 
-/* The last entry that has a byte in [begin, end). */
+/* The last range that has a byte in [begin, end). */
 static struct range_entry *overlapping(uint64_t begin, uint64_t end)
 {
     struct range_entry *entry = end > begin ? range_index_before(end - 1) : NULL;
@@ -158,7 +158,7 @@ void addresses_widen(uint64_t begin, uint64_t end)
     lock_drop(&lock);
 }
 
-/* Says so of the ones that lie near each other. */
+/* Notes for the range and its neighbours whether they lie near each other. */
 static void note_near(struct range_entry *entry)
 {
     struct range_entry *before = entry->range.begin ? range_index_before(entry->range.begin - 1) : NULL;
@@ -228,7 +228,7 @@ uint32_t addresses_count(void)
     return LOAD(range_count);
 }
 
-/* In the child nobody has touched any of them: what is noted names lanes of the parent's. */
+/* In the child no operation has touched any memory: what the ledgers name are lanes of the parent's. */
 static void forget_who_touched(void)
 {
     struct range_entry *entry = range_index_before(UINT64_MAX);
@@ -242,7 +242,7 @@ static void forget_who_touched(void)
     }
 }
 
-/* A change that another thread had begun may have left the blocks half made: then nothing is known any more. */
+/* A change that another thread had begun may have left the index half made: then all ranges are forgotten. */
 void addresses_after_fork(void)
 {
     lock.held = 0;

@@ -8,7 +8,7 @@
 #include "interpose/footprint/memories/reservations.h"
 #include "interpose/footprint/memories/unlocked.h"
 
-/* 1 if the entry is of this generation and contains the address. */
+/* Copies the range out. 1: the entry is of this generation, and its range contains the address. */
 static inline int read_range(const struct range_entry *entry, uint32_t generation, uint64_t address,
                              struct memory_range *range)
 {
@@ -81,12 +81,13 @@ struct memory *lookup_memory_anew(struct thread *thread, uint64_t address, size_
     if (!cache)
         return NULL;
     struct memory *memory = among_last(cache, address, word);
-    if (!memory && lookup_range(thread, address).memory) /* which puts it there, unless it means more than one */
+    if (!memory && lookup_range(thread, address).memory) /* lookup_range puts it into the cache; it is not taken from there
+                                                            where the address means more than one memory */
         memory = among_last(cache, address, word);
     return memory;
 }
 
-/* One that goes at this moment is looked for once more. */
+/* Where the range goes at this moment, the search is made once more. */
 struct memory_range lookup_last_at(uint64_t address)
 {
     struct memory_range range = {NULL, 0, 0, 0};
@@ -100,8 +101,8 @@ struct memory_range lookup_last_at(uint64_t address)
     return range;
 }
 
-/* Ranges lie one behind the other: from the last that begins near enough to the first that ends near enough, but for the
- * one where the address lies. */
+/* The memories near the address, but for the one where it lies: walks down from the last range that begins near enough to
+ * the first that ends near enough. */
 static unsigned beside(uint64_t address, const struct memory_range *in, struct memory **found, unsigned most)
 {
     unsigned count = 0;

@@ -31,7 +31,7 @@ void managed_variables_add(struct memory *variables, uint8_t answer)
     lock_drop(&lock);
 }
 
-/* Each variable, by its address. One that comes meanwhile is asked for the next time. */
+/* Asks about each variable, by its address. A variable that comes meanwhile is asked about the next time. */
 static __attribute__((noinline)) void ask_again(struct memory *variables)
 {
     uint32_t before = __atomic_load_n(&variables_added, __ATOMIC_ACQUIRE);

@@ -12,7 +12,7 @@
 void (*memory_object_gone)(struct memory *memory);
 void (*memory_object_table_gone)(struct pointer_table *table);
 
-static struct lock lock; /* for the free ones */
+static struct lock lock; /* for free_objects */
 static struct memory_object *free_objects;
 
 /* Other processes and interfaces count as the host: the program tells them by its own means that work is done. */

@@ -13,14 +13,15 @@
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/memories/lookup.h"
 
-/* Addresses that a kernel gives a program that does not ask for more: half of them on x86-64. */
+/* How many bits of address a system gives a program that does not ask for more: 47 on x86-64, where the other half is the
+ * system's own. */
 #if defined(__x86_64__)
 enum { PAGEABLE_BITS = 47 };
 #else
 enum { PAGEABLE_BITS = 48 };
 #endif
 
-/* So often the kernel is asked of one copy, some 150 ns each. */
+/* How often the system is asked about one copy, some 150 ns each. */
 enum { QUESTIONS_MOST = 256 };
 
 uint32_t pageable_read;
@@ -49,8 +50,8 @@ static uint64_t untagged(uint64_t word)
     return word;
 }
 
-/* The page's address. The kernel knows; of an answer other than "nothing is mapped" (a filter may refuse the question)
- * nothing can be concluded. */
+/* Whether something is mapped at the page's address. Any answer but "nothing is mapped" counts as mapped: a filter may have
+ * refused the question. */
 static int is_mapped(uint64_t page, uint64_t page_size)
 {
     unsigned char resident;

@@ -26,7 +26,7 @@ struct directory {
 static struct directory *directory;
 static struct block *free_blocks;
 
-/* The last block that starts at or before the address; 0 where none does, too. */
+/* The number of the last block that starts at or before the address; 0 as well where there is none. */
 static uint32_t block_of(const struct directory *in, uint64_t address)
 {
     uint32_t low = 0, high = LOAD(in->count);
@@ -64,7 +64,7 @@ struct range_entry *range_index_before(uint64_t address)
     return at ? LOAD(block->entry[at - 1]) : NULL;
 }
 
-/* Room for another block at the directory's range `at`. */
+/* Makes room for another block at number `at` of the directory. */
 static int widen_directory(uint32_t at)
 {
     struct directory *old = directory;

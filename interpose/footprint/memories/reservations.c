@@ -90,7 +90,7 @@ struct memory *reservations_at(uint64_t address)
     }
     if (!LOAD(reservations))
         return NULL;
-    lock_take(&lock); /* whoever changes them was interrupted */
+    lock_take(&lock); /* the thread that makes the change was interrupted in it */
     struct memory *memory = search(address);
     lock_drop(&lock);
     return memory;
@@ -101,7 +101,7 @@ struct memory *reservations_lasting(struct memory *memory, uint64_t address)
     if (!(memory->host & MEMORY_RESERVED))
         return memory;
     struct memory *at = reservations_at(address);
-    return at ? at : memory_object_table_owner(memory); /* the end of the last chunk */
+    return at ? at : memory_object_table_owner(memory); /* the address is the end of the last chunk */
 }
 
 struct memory *reservations_hold_at(uint64_t address)

@@ -11,7 +11,7 @@
 #include "interpose/state/call_words.h"
 #include "interpose/state/capture.h"
 
-/* Either side of a copy whose name does not tell. The driver knows every pointer that is not plain host memory. */
+/* The driver knows every pointer that is not to plain host memory. */
 enum ptds_memory_kind side_any_kind(const struct memory_range *range, uint64_t address)
 {
     unsigned type = 0;
@@ -25,7 +25,7 @@ enum ptds_memory_kind side_any_kind(const struct memory_range *range, uint64_t a
     return type == CU_MEMORYTYPE_DEVICE ? PTDS_MEMORY_DEVICE : PTDS_MEMORY_PINNED;
 }
 
-/* Besides the chunk: the reservation's addresses. One access, however many chunks the copy has. */
+/* Adds the addresses in the reservation, besides the chunk: one access, however many chunks the copy has. */
 static __attribute__((noinline)) void touch_addresses(struct call *C, struct memory *chunk, uint64_t begin, uint64_t end,
                                                       int writes)
 {
@@ -62,7 +62,7 @@ static void touch_rest(struct call *C, struct memory_range range, uint64_t begin
         touch_memory_opaque(&C->touched, OPAQUE_OTHER);
 }
 
-/* It may be a part of another, which the record names besides. */
+/* The array may be a part of another one, whose uid the record has besides. */
 static __attribute__((noinline)) void touch_array(struct call *C, uint64_t handle, int writes)
 {
     const struct memory *memory = array_handles_get(handle);

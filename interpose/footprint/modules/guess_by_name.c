@@ -15,8 +15,8 @@ int guess_by_name_has_ends(const char *name)
     return name && strstr(name, "reverse_iterator") != NULL;
 }
 
-/* As many parameters as the driver has of it, none of another size than a pointer where the name says pointer. Else nothing
- * is known of any. */
+/* The flags of the parameters by the name, if the name has as many parameters as the driver says, and each pointer among
+ * them has a pointer's size. Otherwise nothing is known of any. */
 static void ask_name(const char *name, uint32_t params, const uint32_t *layout, uint8_t flags[SIGNATURE_MOST])
 {
     int count = signature_of(name, flags), fits = count >= 0 && (uint32_t)count == params;

@@ -18,7 +18,7 @@
 
 enum { FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
 
-/* Of what begins so, the driver has read the header: it is there. */
+/* Whether the bytes begin with this number. If so, the driver has read the header, and it is there. */
 static int begins_with(const uint8_t *bytes, uint32_t magic)
 {
     uint32_t first;
@@ -55,7 +55,7 @@ static size_t size_of_elf(const uint8_t *bytes)
     return end;
 }
 
-/* How much there is of what the driver has taken; 0: it is nothing that is known. */
+/* The size of an image that the driver has taken; 0: it is of no known kind. */
 static size_t size_of(const uint8_t *bytes)
 {
     if (begins_with(bytes, (uint32_t)FATBIN_MAGIC))
@@ -67,11 +67,11 @@ static size_t size_of(const uint8_t *bytes)
 
 struct search {
     const struct image *image;
-    void (*found)(const struct image *image, void *data); /* NULL: nothing is done */
+    void (*found)(const struct image *image, void *data); /* NULL: only the answer is wanted */
     void *data;
 };
 
-/* All of it lies in a part of the object's file that nobody writes. */
+/* Whether the image lies altogether in a part of the object's file that is mapped read-only. */
 static int lies_in(struct dl_phdr_info *info, size_t size, void *data)
 {
     const struct search *search = data;
@@ -108,7 +108,7 @@ void image_keep(struct image *image, const void *bytes)
     *image = (struct image){copy, image->size, 1};
 }
 
-/* 1: all of it is there. */
+/* 1: all bytes were read. */
 static int read_bytes(int file, uint8_t *into, size_t size)
 {
     size_t at = 0;
@@ -123,7 +123,7 @@ static int read_bytes(int file, uint8_t *into, size_t size)
     return at == size;
 }
 
-/* Not mapped: somebody may cut the file meanwhile. */
+/* Read, not mapped: the file may be cut while it is mapped. */
 void image_keep_file(struct image *image, const char *path)
 {
     int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -156,8 +156,8 @@ void image_devices(const uint32_t *kinds, unsigned count, int jit)
         devices[i] = kinds[i];
 }
 
-/* All that the driver may take, one after the other. What one of them may do, the kernel may; what has no kernel of that
- * name is none that it takes. */
+/* Each image that the driver may take adds to what the kernel may do. An image without a kernel of that name is not the one
+ * that the driver takes. */
 struct reading {
     const char *kernel;
     struct code_facts *all, *one;
@@ -183,14 +183,14 @@ static void be_unknown(struct code_facts *facts, enum code_why why)
     facts->why = (uint8_t)why;
 }
 
-/* Those that the driver may take for these devices, or all. */
+/* Calls each() for the images that the driver may take for these devices, or for all. */
 static int each_image(const struct image *image, int (*each)(void *data, const struct code_image *image), void *data)
 {
     return device_count ? code_choose(image->bytes, image->size, devices, device_count, is_jit, each, data)
                         : code_images(image->bytes, image->size, NULL, each, data);
 }
 
-/* While nobody can take it away. */
+/* Calls found() while the image can't go: its object stays loaded for that time. */
 static void visit(const struct image *image, void (*found)(const struct image *image, void *data), void *data)
 {
     if (image->bytes && image->copied)
@@ -219,7 +219,7 @@ void image_read(const struct image *image, const char *kernel, struct code_facts
 
 /* ---- variables that begin as addresses ---- */
 
-/* Their sections of a cubin have relocations. */
+/* In a cubin: whether the variables' sections have relocations. */
 static int elf_has_addresses(const struct code_image *image)
 {
     Elf64_Ehdr header;
@@ -256,7 +256,7 @@ static int goes_on(char c)
     return begins_name(c) || (c >= '0' && c <= '9');
 }
 
-/* Behind the equals sign of a definition: names, other than what follows a digit (0f3f800000). */
+/* Whether there is a name behind the equals sign of a definition; letters that follow a digit are none (0f3f800000). */
 static int text_has_name(const char *at, const char *end)
 {
     for (; at < end && *at != ';'; at++) {

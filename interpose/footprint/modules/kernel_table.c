@@ -92,7 +92,7 @@ static void free_kernel(struct kernel *kernel)
     lock_drop(&lock);
 }
 
-/* 0: the launches have to be looked at in full. */
+/* Lists the base's pointer. 0: the kernel's launches have to be looked at in full. */
 static int list_base(struct kernel *kernel, const struct launch_facts_base *base)
 {
     const struct launch_facts_term *term = &kernel->facts.term[base->first];
@@ -119,7 +119,7 @@ static void list_pointers(struct kernel *kernel)
     kernel->variables = facts->variables;
 }
 
-/* Ways of following: by a variable, by anything. */
+/* Whether the kernel follows pointers that lie in variables, and in any memory. */
 struct ways {
     int variables, any;
 };
@@ -148,7 +148,7 @@ void kernel_table_take(struct kernel *kernel, const struct code_facts *facts)
     list_pointers(kernel);
 }
 
-/* Where code can't be read, its name may have to do. */
+/* Reads the kernel's code; where it can't be read, the name may have to do. */
 static void ask_code(struct kernel *kernel, const char *name, struct code_facts *facts)
 {
     static const struct image none;
@@ -158,7 +158,7 @@ static void ask_code(struct kernel *kernel, const char *name, struct code_facts 
     kernel_table_take(kernel, facts);
 }
 
-/* As the record says it. */
+/* The kernel's variables, as the record says it. */
 static uint32_t variables_of(const struct kernel *kernel)
 {
     const struct memory *memory = kernel->module ? kernel->module->memory : NULL;
@@ -224,7 +224,7 @@ const struct kernel *kernel_table_find_anew(struct thread *thread, CUfunction fu
     return kernel;
 }
 
-/* Those of the module, or with NULL all; onto a list. */
+/* What map_remove_if gets: of which module kernels leave (NULL: of all), and the list of those that did. */
 struct leaving {
     const struct module *module;
     struct kernel *list;
@@ -242,8 +242,8 @@ static int leaves(uint64_t handle, uint64_t value, void *data)
     return 1;
 }
 
-/* A thread may be about to launch one that leaves, where it is another context that ends: those rest, and serve again once
- * the next one has ended. */
+/* Where a context ends, a thread may be about to launch one of the kernels in another context. So they rest, and serve
+ * again once the next context has ended. */
 static struct kernel *let_rest(struct kernel *leaving)
 {
     lock_take(&lock);

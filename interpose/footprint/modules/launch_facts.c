@@ -17,7 +17,7 @@ static uint32_t size_of(uint32_t layout)
     return layout & 0xffffu;
 }
 
-/* Where the four bytes at `offset` lie. 0: in no parameter. */
+/* In which parameter, and where in it, the four bytes at `offset` lie. 0: in none. */
 static int find_half(uint32_t offset, uint32_t params, const uint32_t *layout, uint16_t *number, uint16_t *at)
 {
     for (uint32_t i = 0; i < params; i++) {
@@ -80,7 +80,7 @@ static int take_term(struct launch_facts *facts, const struct code_facts *from, 
     return 1;
 }
 
-/* Two words side by side are one of 64 bits, which a pointer may be. */
+/* Two mixed words side by side are kept as one word of 64 bits, which may be a pointer. */
 static void take_mixed(struct launch_facts *facts, struct launch_facts_base *kept, const struct code_base *base,
                        uint32_t params, const uint32_t *layout)
 {
@@ -116,7 +116,8 @@ static int take_base(struct launch_facts *facts, const struct code_facts *from, 
     return 1;
 }
 
-/* In the order of the parameters: so they are told, too. */
+/* The base's place among the parameters: bases are sorted by it, so that the record names memories in the order of the
+ * parameters. */
 static uint32_t place_of(const struct launch_facts *facts, const struct launch_facts_base *base)
 {
     const struct launch_facts_term *term = &facts->term[base->first];
@@ -134,7 +135,7 @@ static void sort_bases(struct launch_facts *facts)
     }
 }
 
-/* A variable that is named, and of which no base tells, is read. */
+/* A variable without a base counts as read. */
 static void take_variables(struct launch_facts *facts, const struct code_facts *from)
 {
     facts->variables = from->variables ? CODE_READ : 0;

@@ -52,7 +52,7 @@ static unsigned read_source_name(struct mangled_parser *p, unsigned scope)
     return made;
 }
 
-/* [number] _, as in S_, S0_, T_, T1_. The number that is meant, from 0; -1 not one. */
+/* [number] _, as in S_, S0_, T_, T1_. Returns the number that is meant, from 0; -1: it is not understood. */
 static int read_sequence(struct mangled_parser *p, int base)
 {
     int value = 0, digits = 0;
@@ -165,7 +165,7 @@ static unsigned read_pack(struct mangled_parser *p)
     return mangled_parser_take(p, 'E') ? mangled_parser_add(p, OTHER, 0) : 0;
 }
 
-/* I <argument>* E. keep: they are the function's, what T_ means. */
+/* I <argument>* E. keep: these are the function's arguments, to which T_ refers. */
 static int read_arguments(struct mangled_parser *p, int keep)
 {
     uint16_t found[ARGUMENTS];
@@ -226,8 +226,8 @@ static unsigned with_arguments(struct mangled_parser *p, unsigned name, int keep
     return new_class(p, 0, copied, size + 2);
 }
 
-/* N [qualifiers] <part>* E. Each part but the last can be referred to later; of a type the caller says so of the last.
- * function: it names one; *templated: its last part has arguments. */
+/* N [qualifiers] <part>* E. Each part but the last can be referred to later; the last one of a type, too, which the caller
+ * adds. function: a function's name; *templated: its last part has arguments. */
 static unsigned read_nested(struct mangled_parser *p, int function, int *templated)
 {
     unsigned scope = 0;

@@ -102,7 +102,7 @@ static unsigned read_pointer(struct mangled_parser *p)
     return mangled_parser_substitutes(p, made) ? made : 0;
 }
 
-/* D and one letter are builtin types, or things that need more than this. */
+/* D and one letter: a builtin type, or a type that is not understood here. */
 static unsigned read_d(struct mangled_parser *p)
 {
     if (p->at[1] && strchr("defhisuacn", p->at[1])) {

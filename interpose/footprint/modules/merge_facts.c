@@ -39,7 +39,7 @@ static void merge_mixed(struct code_base *all, const struct code_base *one)
     }
 }
 
-/* One of the same beginning is one more use of it. */
+/* A base with the same terms as one that is there adds its use to that one. */
 static void merge_base(struct code_facts *all, const struct code_base *base)
 {
     for (unsigned i = 0; i < all->bases; i++) {
@@ -60,7 +60,7 @@ static void merge_base(struct code_facts *all, const struct code_base *base)
         all->base[all->bases++] = *base;
 }
 
-/* The number of that variable among all; added if it is not there. */
+/* Returns the variable's number in `all`, and adds the variable if it is not there. */
 static uint16_t merge_variable(struct code_facts *all, const struct code_variable *variable)
 {
     for (uint16_t i = 0; i < all->variables; i++) {

@@ -45,7 +45,7 @@ static int is_of(uint64_t key, uint64_t value, void *module)
     return value == (uint64_t)module;
 }
 
-/* Its kernels and its other handles go with it. */
+/* Forgets the module's handles, its functions and its kernels. */
 static void forget_handles(struct module *module)
 {
     map_remove_if(&owners, is_of, module);
@@ -53,7 +53,7 @@ static void forget_handles(struct module *module)
     kernel_table_forget(module);
 }
 
-/* And its memory. */
+/* Gives back the module, its image and the memory of its variables. */
 static void drop(struct module *module)
 {
     if (module->memory)
@@ -71,7 +71,7 @@ static struct module *known(uint64_t handle)
     return (struct module *)map_get(&modules, handle);
 }
 
-/* A handle that is there already is of a module that went without a call. */
+/* A handle that is known already belonged to a module that went without a call. */
 static void loaded(uint64_t handle, struct image image)
 {
     struct module *old = (struct module *)map_remove(&modules, handle), *module = new_module(handle);
@@ -150,7 +150,8 @@ void modules_loaded_file(struct call *C, const void *module, const char *path)
     loaded(handle_at(module), kept);
 }
 
-/* The handles of the module that a call unloads, in its words, which are not recorded: their number, and each one. */
+/* The handles of the module that a call unloads: in the call's words, which are not recorded. First their number, then each
+ * one. */
 enum { HANDLES_MOST = CALL_WORDS - 1 };
 
 static void keep_handle(struct call *C, uint64_t handle)
@@ -168,7 +169,7 @@ static int leaves(uint64_t handle, uint64_t value, void *data)
     return is;
 }
 
-/* Before the call: afterwards its handles may be others' at once. */
+/* Before the call: afterwards the handles may be other modules' at once. */
 void modules_unloading(struct call *C, const void *module)
 {
     C->module = C->footprint ? (struct module *)map_remove(&modules, (uint64_t)module) : NULL;
@@ -180,7 +181,7 @@ void modules_unloading(struct call *C, const void *module)
     forget_handles(C->module);
 }
 
-/* Its variables are there as long as it may be refused. */
+/* The variables stay until the driver has agreed. */
 void modules_unloaded(struct call *C)
 {
     if (C->module && C->result == CUDA_SUCCESS)
@@ -203,7 +204,7 @@ void modules_gave_kernels_function(struct call *C, const void *function, const v
         map_set(&owners, handle_at(function), of);
 }
 
-/* A library's module of one context is another handle for the same. */
+/* A library's module in one context is another handle for the library. */
 void modules_gave_module(struct call *C, const void *module, const void *library)
 {
     struct module *of = learns(C, module) ? known((uint64_t)library) : NULL;
@@ -258,14 +259,15 @@ struct module *modules_of(CUfunction function)
     return of || capture_any() ? of : owner_by_driver(function);
 }
 
-/* Asked for again, it is there. Any other memory at its address went without a call. */
+/* Whether the variable is known already, since it was asked for before. Any other memory at its address went without a
+ * call. */
 static int is_there(struct call *C, const struct module *of, uint64_t base)
 {
     const struct memory *found = lookup_range(C->thread, base).memory;
     return found && (of ? found == of->memory : found->kind == PTDS_MEMORY_GLOBAL);
 }
 
-/* Of a program that did not ask for its size. */
+/* Asks the driver for the size, where the program did not. */
 static size_t ask_size(const struct call *C, const void *module, const char *name)
 {
     CUdeviceptr base;
@@ -317,7 +319,7 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     allocations_record(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
     allocations_record_part(C, memory->uid, 0);
     if (!of)
-        memory_object_drop(memory); /* its range holds it */
+        memory_object_drop(memory); /* the range holds the memory */
 }
 
 void modules_after_fork(void)

@@ -41,7 +41,7 @@ int signature_read(struct mangled_parser *p, uint8_t *flags, int outermost)
     int templated, count = 0;
     if (++p->depth > DEPTH || !mangled_names_read(p, 1, &templated))
         return -1;
-    if (templated && !at_end(p, outermost) && !mangled_types_read(p)) /* what it returns */
+    if (templated && !at_end(p, outermost) && !mangled_types_read(p)) /* the type that the function returns */
         return -1;
     if (*p->at == 'v' && (p->at++, at_end(p, outermost)))
         return p->depth--, 0;

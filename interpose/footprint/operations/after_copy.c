@@ -11,28 +11,28 @@
 #include "interpose/footprint/pointers/scan_host_memory.h"
 #include "interpose/state/capture.h"
 
-/* When the call is back the copy is done. */
+/* Whether the copy is done when the call is back. */
 static int is_synchronous(const struct call *C)
 {
     return api_rows[C->api].route == ROUTE_IMPLICIT;
 }
 
-/* A call that says when its source is read, which may be any time. */
+/* Whether the call itself says when its source is read: that may be any time. */
 static int says_when_it_reads(const struct call *C)
 {
     return C->api == API_cuMemcpyBatchAsync || C->api == API_cuMemcpyBatchAsync_v2 ||
            C->api == API_cuMemcpyWithAttributesAsync;
 }
 
-/* From plain host memory the driver has read all when the call is back, but for those, and where the device reads that
- * memory itself. */
+/* From plain host memory the driver has read all bytes when the call is back. Exceptions: the calls above, and devices that
+ * read such memory themselves. */
 static int is_read_at_once(const struct call *C)
 {
     return is_synchronous(C) || (!says_when_it_reads(C) && !pageable_is_read());
 }
 
-/* The bytes that are copied are those that the host finds there now: nothing else moves them about, no capture puts the
- * copy off. */
+/* Whether the bytes that are copied are those that the host finds at the source now: the driver has read the source by now.
+ */
 static int is_readable(const struct call *C, const struct access *source)
 {
     if (capture_any())
@@ -60,8 +60,8 @@ static void copied(struct call *C, const struct access *to, const struct access 
         pointer_tables_filled_unseen(to->memory);
 }
 
-/* A node of a graph, or a call that becomes one: it runs some time, perhaps never. Of a stream that nobody saw being made
- * nobody knows whether it is capturing. */
+/* Whether the copy is, or may become, a node of a graph, which runs later or never. Whether a stream is capturing whose
+ * creation was not seen, is not known. */
 static int is_put_off(const struct call *C)
 {
     if (C->flags & PTDS_CALL_CAPTURING)
@@ -70,8 +70,8 @@ static int is_put_off(const struct call *C)
            C->target != CU_STREAM_PER_THREAD;
 }
 
-/* Where pointers lie in chunks of a reservation is kept with the reservation: whoever gets a pointer to one chunk may find
- * those in another one. At most three, the rest makes no difference. */
+/* The accesses that are the copy's sides; three at most, more make no difference. Not chunks of a reservation: the pointers
+ * in them are kept with the reservation, since a pointer to one chunk may reach those in another one. */
 static unsigned sides_touched(const struct touched *touched, const struct access *sides[3])
 {
     unsigned count = 0;
@@ -82,13 +82,13 @@ static unsigned sides_touched(const struct touched *touched, const struct access
     return count;
 }
 
-/* Where the call becomes a node, what was there stays; what comes at a launch of the graph, that says itself. */
+/* A captured copy becomes a node: it brings nothing now, and each launch of the graph says what it brings. */
 static int is_captured(const struct call *C)
 {
     return (C->flags & PTDS_CALL_CAPTURING) != 0;
 }
 
-/* More memories on a side: rare, and nothing is known of what comes into them. */
+/* For a side with several memories, which is rare: what comes into them is not known. */
 static void filled(const struct call *C, const struct access *to)
 {
     if (C->op == PTDS_OP_MEMSET && to->end - to->begin == C->word[1] && !C->word[COPIES_WORD_VALUE] && !is_put_off(C))
@@ -104,7 +104,7 @@ void after_copy_slow(struct call *C)
     unsigned count = sides_touched(touched, sides);
     if (is_captured(C))
         return;
-    if (touched->opaque) /* to memory that nobody knows: a variable's, whose address was not asked for */
+    if (touched->opaque) /* to memory that is not known: a variable whose address was not asked for */
         pointer_tables_unknown_work();
     if (C->op == PTDS_OP_COPY && (count == 1 || count == 2) && sides[0]->writes && !touched->opaque &&
         (count == 1 || !sides[1]->writes) && !is_put_off(C)) {

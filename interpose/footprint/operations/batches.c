@@ -15,8 +15,8 @@
 #include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/state/call_words.h"
 
-/* Several operations at once. 0: nobody wants to know, or a list is not there: then the driver is going to refuse it, or
- * nobody knows what it does. */
+/* Begins the footprint of a list of operations. 0: it is not wanted, or the list can't be read: then the driver is going to
+ * refuse the call, or what it does is not known. */
 static int begin_list(struct call *C, int there)
 {
     if (!C->footprint)
@@ -27,7 +27,7 @@ static int begin_list(struct call *C, int there)
     return there;
 }
 
-/* A list that may touch everything is looked at no further, but for this: pointers that nobody sees come there. */
+/* Once the call is opaque, its list is looked at only for this: unknown pointers come to the destinations. */
 static void fill_unseen(struct call *C, uint64_t destination)
 {
     struct memory *memory = lookup_range(C->thread, destination).memory;
@@ -58,7 +58,7 @@ void batches_copy(struct call *C, const CUdeviceptr *destinations, const CUdevic
     }
 }
 
-/* Elements of copies with an array are the array's, of 16 bytes at most; of others they are bytes. */
+/* In copies with an array, extents count the array's elements, of 16 bytes at most; in others, bytes. */
 enum { LARGEST_ELEMENT = 16 };
 
 /* Rows and layers without a length of their own follow each other tightly. */
@@ -71,7 +71,7 @@ static uint64_t bytes_of(const CUmemcpy3DOperand *operand, const CUextent3D *ext
     return ((extent->depth - 1) * rows + extent->height - 1) * row + extent->width;
 }
 
-/* How large the elements are, the array alone knows: then it may be as far as its memory goes. */
+/* The size of an array's elements is not known here: the side may be as large as its memory goes. */
 static void touch_operand(struct call *C, const CUmemcpy3DOperand *operand, const CUextent3D *extent, int with_array,
                           int writes)
 {
@@ -118,7 +118,7 @@ void batches_copy_3d(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t c
     }
 }
 
-/* Prefetches, and discards, after which nobody knows what lies there. */
+/* A single prefetch is recorded in full. */
 void batches_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *sizes, size_t count, int writes)
 {
     if (!begin_list(C, program_array_is_readable(addresses, sizeof *addresses, count) &&
@@ -133,11 +133,12 @@ void batches_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *
         side_touch_bytes(C, addresses[i], sizes[i], writes);
 }
 
-/* How much it will write, the data alone know: up to the end of its memory. */
+/* How many bytes come out depends on the data: up to the end of the destination's memory. */
 static void touch_unpacked(struct call *C, uint64_t address)
 {
     struct memory_range range = lookup_range(C->thread, address);
-    if (range.memory && !(range.memory->host & MEMORY_RESERVED)) /* else the next chunk may follow */
+    if (range.memory &&
+        !(range.memory->host & MEMORY_RESERVED)) /* in a reservation, the output may go on in the next chunk */
         side_touch_bytes(C, address, range.end - address, 1);
     else
         touch_memory_opaque(&C->touched, OPAQUE_OTHER);
@@ -163,8 +164,8 @@ void batches_decompress(struct call *C, const CUmemDecompressParams *params, siz
     }
 }
 
-/* Physical memory becomes part of arrays: of two, or of one while it is mapped at an address, and nobody tells that from
- * their handles. */
+/* The same physical memory may become part of two arrays, or of an array while it is mapped at an address. The arrays'
+ * handles do not tell, so they count as shared. */
 void batches_map_arrays(struct call *C, const CUarrayMapInfo *list, size_t count)
 {
     int there = C->footprint && program_array_is_readable(list, sizeof *list, count);

@@ -9,11 +9,12 @@
 #include "interpose/footprint/memories/memory_object.h"
 #include "interpose/state/call_words.h"
 
-/* From plain host memory the driver copies 1 MiB to a place of its own without a wait, and waits for the stream with
- * 64 MiB. Where between them that begins nobody measured: a wait too many costs time, one too few could be for ever. */
+/* From plain host memory the driver copies 1 MiB to a place of its own without a wait, and waits for the stream with 64
+ * MiB. Where between the two the waits begin was not measured. To expect a wait too many costs time; a wait that was not
+ * expected could last for ever. */
 enum { STAGED_MOST = 1 << 20 };
 
-static uint32_t contexts_wait; /* some context may have been told to: CU_CTX_SYNC_MEMOPS */
+static uint32_t contexts_wait; /* not 0: some context may have the flag CU_CTX_SYNC_MEMOPS */
 
 void blocks_host_context_flags(unsigned flags)
 {
@@ -27,7 +28,7 @@ void blocks_host_context_made(struct call *C, unsigned flags)
         call_words_object(C, PTDS_OP_CTX_CREATE, flags);
 }
 
-/* The current one. Whose flags were set when and where, the driver knows. */
+/* Whether the current context has the flag. The driver is asked: flags are set in many ways. */
 static int context_waits(void)
 {
     unsigned flags = 0;
@@ -36,7 +37,7 @@ static int context_waits(void)
     return !driver.cuCtxGetFlags || ASK(driver.cuCtxGetFlags(&flags)) != CUDA_SUCCESS || flags & CU_CTX_SYNC_MEMOPS;
 }
 
-/* Work of no bytes is none: nobody waits for it, whatever memory it names. */
+/* Work of no bytes is not waited for, whatever memory it names. */
 static int moves_nothing(const struct call *C)
 {
     if (C->words < 4)
@@ -49,8 +50,7 @@ static int is_waited_for(unsigned kind)
     return kind <= PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED;
 }
 
-/* By a device address it is the host's memory all the same. Not what other processes have: legacy does not wait for that.
- */
+/* Host memory counts by a device address, too. Memory of other processes does not: legacy does not wait for it. */
 static int touches_waited_for(const struct touched *touched)
 {
     for (unsigned i = 0; i < touched->count; i++) {
@@ -72,13 +72,13 @@ int blocks_host(const struct call *C)
     return touches_waited_for(&C->touched) || context_waits();
 }
 
-/* Nobody has seen it being made, and the driver could not be asked: plain host memory as a rule. */
+/* Plain host memory, or memory that was not seen being made while the driver could not be asked: plain as a rule. */
 static int is_plain(unsigned kind)
 {
     return kind == PTDS_MEMORY_UNKNOWN || kind == PTDS_MEMORY_PAGEABLE;
 }
 
-/* Plain host memory or page-locked, the destination or the source. */
+/* Whether a side of the copy (writes: the destination) is host memory, plain or page-locked. */
 static int is_host_side(const struct call *C, unsigned kind, uint32_t writes)
 {
     if (kind <= PTDS_MEMORY_REGISTERED)
@@ -105,7 +105,7 @@ int blocks_host_always(const struct call *C)
     return is_host_side(C, to, 1) && is_host_side(C, from, 0);
 }
 
-/* What is staged may be on its way still. */
+/* A copy from plain host memory to the device may be on its way still, from the driver's own place. */
 int blocks_host_is_done(const struct call *C)
 {
     if (C->op == PTDS_OP_COPY)

@@ -17,7 +17,8 @@ static void set_kinds(struct call *C, const struct side *destination, const stru
 static void set_copy(struct call *C, uint64_t destination, uint64_t source, uint64_t width, uint64_t height,
                      uint64_t destination_pitch, uint64_t source_pitch)
 {
-    C->word[0] = destination; /* one by one: by way of an array the processor waits for what it has just written */
+    C->word[0] =
+        destination; /* one by one: if they were copied from an array, the processor would wait for its own stores */
     C->word[1] = source;
     C->word[2] = width;
     C->word[3] = height;
@@ -26,7 +27,7 @@ static void set_copy(struct call *C, uint64_t destination, uint64_t source, uint
     call_words_set(C, PTDS_OP_COPY, 6);
 }
 
-/* What the two sides of a copy are, by its name: destination, source. */
+/* The types of a copy's two sides by its name: destination, source. */
 static const uint8_t sides_of[][2] = {
     [COPIES_HTOD] = {SIDE_DEVICE, SIDE_HOST},   [COPIES_DTOH] = {SIDE_HOST, SIDE_DEVICE},
     [COPIES_DTOD] = {SIDE_DEVICE, SIDE_DEVICE}, [COPIES_ANY] = {SIDE_ANY, SIDE_ANY},
@@ -47,7 +48,7 @@ void copies_1d(struct call *C, enum copies_sides sides, uint64_t destination, ui
     side_touch(C, &from, bytes, 0);
 }
 
-/* A side of a 2D or 3D copy as its struct has it. */
+/* A side of a 2D or 3D copy, as the program's struct has it. */
 struct shape {
     CUmemorytype type;
     const void *host;

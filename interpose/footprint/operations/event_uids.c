@@ -22,7 +22,7 @@ void event_uids_created(struct call *C, const CUevent *event, unsigned flags)
     call_words_set(C, PTDS_OP_EVENT_CREATE, 2);
 }
 
-/* An event made past the shim gets its uid on first sight. */
+/* An event that was not seen being made gets its uid on first sight. */
 static uint64_t event_state(CUevent event, uint64_t records)
 {
     uint64_t state = map_add(&events, (uint64_t)event, records);
@@ -41,13 +41,13 @@ void event_uids_used(struct call *C, enum ptds_op op, CUevent event)
     int records = op == PTDS_OP_EVENT_RECORD || op == PTDS_OP_CTX_EVENT_RECORD;
     uint64_t state = event_state(event, (uint64_t)records);
     if (!records && map_get(&in_graphs, (uint64_t)event))
-        state = event_state(event, 1); /* a recording that nobody has seen */
+        state = event_state(event, 1); /* counts as a recording that was not seen */
     C->object = (uint32_t)(state >> 32);
     C->generation = (uint32_t)state;
     call_words_set(C, op, 0);
 }
 
-/* The first one in a word that is not recorded. */
+/* The first event goes into a word that is not recorded. */
 void event_uids_elapsed(struct call *C, CUevent start, CUevent end)
 {
     C->word[0] = (uint64_t)start;

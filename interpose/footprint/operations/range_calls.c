@@ -10,7 +10,7 @@
 #include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/state/call_words.h"
 
-/* A value is written there: it may be a pointer, or half of one. */
+/* A value is written there: it may be a pointer, or half of a pointer. */
 static void written(struct call *C, uint64_t address)
 {
     struct memory *memory = lookup_range(C->thread, address).memory;
@@ -20,7 +20,7 @@ static void written(struct call *C, uint64_t address)
         pointer_tables_unknown_work();
 }
 
-/* To a stream, or to the host. A length of 0 means all of the allocation, and is what programs give. */
+/* Memory is attached to a stream, or to the host. Programs usually give a length of 0: all of the allocation. */
 static void touch_attached(struct call *C, uint64_t base, uint64_t bytes)
 {
     struct memory *memory = bytes ? NULL : lookup_range(C->thread, base).memory;

@@ -28,8 +28,8 @@ void follow_add(struct follow_list *follows, struct follow one)
         follows->at[follows->count++] = one;
 }
 
-/* What has been done, and what is to be done yet: from `done` on. A memory that is used in one more way is done once more.
- */
+/* The list of memories to follow grows while it is worked on. Numbers below `done` are done; a memory that turns out to be
+ * used in one more way is done once more. */
 struct following {
     struct touched *touched;
     struct follow_list all;
@@ -59,7 +59,7 @@ static void add_reached(struct following *f, struct follow one)
             *same = one;
             return;
         }
-        f->all.at[i] = f->all.at[--f->done]; /* those that are done lie before the others, in any order */
+        f->all.at[i] = f->all.at[--f->done]; /* the done ones lie before the others, in any order */
         f->all.at[f->done] = one;
         return;
     }
@@ -92,7 +92,7 @@ static void follow(struct following *f, struct follow one)
         reach(f, one.memory, one);
 }
 
-/* What it writes may be pointers, which it then follows itself: such as it got and uses in no other way. */
+/* Whether the launch writes to the memory whose pointers it follows: it may then follow pointers that it wrote itself. */
 static int writes(const struct touched *touched, const struct follow *one, const struct memory *by_name)
 {
     const struct memory *where = memory_object_table_owner(one->memory);

@@ -30,7 +30,7 @@ static void set_entry(struct pointer_table *table, uint32_t at, struct pointer_e
     STORE(table->at[at].word, to.word);
 }
 
-/* Beside what may point at anything already. The first reason stays. */
+/* Widens the range of words that may point at anything. The first reason stays. */
 static void add_any(struct pointer_table *table, uint64_t begin, uint64_t end, enum opaque_reason why)
 {
     if (!table->any_end)
@@ -102,7 +102,7 @@ static void add_pointee(struct pointees *pointees, struct memory *memory)
         pointees->at[pointees->count++] = memory;
 }
 
-/* What is beside the address now. */
+/* Adds the memories that are beside the address now. */
 static void add_beside(struct pointees *pointees, uint64_t word)
 {
     struct memory *found[TOUCHED_MOST];
@@ -125,7 +125,7 @@ int pointer_entries_read(const struct pointer_table *table, struct pointees *poi
         if (!memory && word)
             add_beside(pointees, word);
         else if (!memory || LOAD(memory->uid) != LOAD(table->at[i].uid))
-            pointees->why = OPAQUE_POINTERS; /* whatever has its place by now */
+            pointees->why = OPAQUE_POINTERS; /* the memory that it pointed to is gone */
         else
             add_pointee(pointees, memory);
     }

@@ -59,7 +59,8 @@ uint64_t pointer_tables_unknown_works(void)
     return __atomic_load_n(&unknown_works, __ATOMIC_ACQUIRE);
 }
 
-/* The host's, other processes', or perhaps another memory's bytes. */
+/* Whether bytes come there without a call: the host stores there, other processes do, or its bytes are perhaps another
+ * memory's, too. */
 static int others_store_there(struct memory *memory)
 {
     if (memory->kind == PTDS_MEMORY_GLOBAL && memory->host)
@@ -156,7 +157,7 @@ void pointer_tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
 
 /* ---- bytes of another memory ---- */
 
-/* 0: there is no memory for it. */
+/* 0: there is no memory to keep it. */
 static int copy_table(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size,
                       int flat)
 {
@@ -167,7 +168,7 @@ static int copy_table(struct memory *to, uint64_t to_begin, struct memory *from,
         struct pointer_table copied;
         copied.count = 0, copied.any_end = 0;
         if (source)
-            copied = *source; /* it may be the same */
+            copied = *source; /* source and table may be the same */
         pointer_entries_begin(table);
         if (flat)
             pointer_entries_clear(table, to_begin, to_begin + size);
@@ -193,7 +194,7 @@ void pointer_tables_copied(struct memory *to, uint64_t to_begin, struct memory *
 
 /* ---- kernels ---- */
 
-/* Of a module's variables, if they were written by name alone, the constant ones are as they were. */
+/* `variables` were written by name alone: the constant ones among them are as they were. */
 static void written(struct memory *memory, const struct memory *variables)
 {
     if (memory != variables)

@@ -20,8 +20,9 @@ struct scan {
     struct address_span span;
     const uint8_t *bytes;
     size_t size, at;             /* where the last word was found, SIZE_MAX: there are no more */
-    uint32_t byte;               /* of the span's numbers, this one and the next are looked at */
-    uint64_t value[2], known[2]; /* eight times each: what it is, and which of its bits the numbers have in common */
+    uint32_t byte;               /* of each word, this byte and the next one are compared */
+    uint64_t value[2], known[2]; /* for these two bytes, repeated eight times: the value, and which of its bits all numbers
+                                    of the span have in common */
 };
 
 static inline uint64_t scan_load(const uint8_t *bytes)
@@ -31,7 +32,8 @@ static inline uint64_t scan_load(const uint8_t *bytes)
     return word;
 }
 
-/* The lowest byte in which they have a bit in common may have few of them, the next one has all. */
+/* Chooses the bytes to compare: the lowest byte in which the span's numbers have a bit in common may have few of these, the
+ * next one has all eight. */
 static inline void scan_know(struct scan *scan)
 {
     const uint64_t each = UINT64_MAX / 255;
@@ -45,7 +47,8 @@ static inline void scan_know(struct scan *scan)
     }
 }
 
-/* Eight places from this one on whose words may lie in the span: bit 7 of a byte each. Some may not. */
+/* Of the eight places from this one on, those whose words may lie in the span, bit 7 of a byte for each. Some of these
+ * words may not lie in it. */
 static inline uint64_t scan_eight(const struct scan *scan, size_t at)
 {
     const uint64_t each = UINT64_MAX / 255;
@@ -64,7 +67,7 @@ static inline scan_pair scan_load_pair(const uint8_t *bytes)
     return pair;
 }
 
-/* Beyond those, sixteen at a time, whose words do not lie in the span; not to the end. */
+/* Skips places whose words do not lie in the span, sixteen at a time. Stops before the end. */
 static inline size_t scan_skip(const struct scan *scan, size_t at)
 {
     for (; at + 23 <= scan->size; at += 16) {

@@ -15,7 +15,7 @@
 #include "interpose/footprint/pointers/pointer_entries.h"
 #include "interpose/footprint/pointers/scan.h"
 
-/* Numbers that may be addresses of memory which no call told of: what kernels allocate lies among the rest. */
+/* A wider span: memory that kernels allocate lies among the rest, and no call told of it. */
 enum { WIDER = 36 };
 static struct address_span wider(unsigned which)
 {
@@ -27,7 +27,7 @@ static struct address_span wider(unsigned which)
     return (struct address_span){low, (high << WIDER) - low};
 }
 
-/* What is being filled. */
+/* The bytes that come into a memory. */
 struct filling {
     struct thread *thread;
     uint64_t begin;
@@ -47,14 +47,15 @@ static void note_one(const struct filling *f, const struct target *to, size_t at
     pointer_entries_add(to->table, to->fresh, one);
 }
 
-/* In none: the end of one, or before the beginning of another. */
+/* The word points into no memory: to the end of one, or before the beginning of another. */
 static void note_outside(const struct filling *f, const struct target *to, size_t at, uint64_t word)
 {
     struct pointer_entry one = {f->begin + at, f->begin + at + sizeof(uint64_t), NULL, 0, word};
     pointer_entries_add(to->table, to->fresh, one);
 }
 
-/* A word that means no memory points at anything, if a kernel could load it as a pointer. */
+/* A word that means no memory may point at anything, if it lies where a kernel can load it as a pointer (at a multiple of
+ * 4). */
 static void note_word(const struct filling *f, const struct target *to, size_t at, uint64_t word)
 {
     struct memory *found[TOUCHED_MOST];
@@ -98,7 +99,7 @@ static int are_zeros(const uint8_t *bytes, size_t size)
     return !any;
 }
 
-/* The upper half of some address. */
+/* Whether the four bytes may be the upper half of an address. */
 static int is_upper_half(const uint8_t *bytes)
 {
     uint32_t half;
@@ -111,7 +112,8 @@ static int is_upper_half(const uint8_t *bytes)
     return 0;
 }
 
-/* With bytes that lay there before, those at an edge may make a pointer: the two halves of one come one by one. */
+/* Whether the bytes at an edge may make a pointer together with bytes that lay there before: the halves of a pointer may
+ * come one by one. */
 static int makes_words(struct thread *thread, uint64_t begin, const uint8_t *bytes, size_t size)
 {
     const struct memory_range range = lookup_range(thread, begin);
@@ -127,7 +129,7 @@ static void add_words(struct pointer_table *table, uint32_t fresh, const void *f
     note_words(filling, &(struct target){table, fresh});
 }
 
-/* 0: there is no memory for it. */
+/* 0: there is no memory to keep it. */
 static int note_filled(const struct filling *f, struct memory *memory)
 {
     int some = has_words(f->bytes, f->size);
