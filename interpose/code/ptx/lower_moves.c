@@ -72,7 +72,7 @@ void lower_move(struct ptx *ptx, const struct instruction *in)
         return pack(ptx, in, last_type(in).bytes);
     if (to->kind == ARGUMENT_VECTOR)
         return from->kind == ARGUMENT_VECTOR ? ptx_not_known(ptx, in) : unpack(ptx, in, last_type(in).bytes);
-    if (is_passed(from)) { /* where it lies is nobody's business but that of what loads from there by this register */
+    if (is_passed(from)) { /* only a load by this register needs to know where it lies */
         if (emit_result(ptx, in, to, &result))
             ptx_emit(ptx, in, (struct step){.kind = STEP_FORGET, .result = result.number, .words = result.words});
     } else if (from->kind == ARGUMENT_NAME) { /* where code lies */
