@@ -17,6 +17,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/object_changes.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -37,7 +38,7 @@ static void in_child(void)
     nvtx_after_fork();
     enter_after_fork();
     thread_after_fork();
-    guard_after_fork();
+    object_changes_after_fork();
     objects_after_fork();
     capture_after_fork();
     footprint_after_fork();

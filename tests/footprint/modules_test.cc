@@ -9,17 +9,15 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/footprint.h"
 #include "interpose/footprint/allocations/allocations.h"
 #include "interpose/footprint/allocations/reserve.h"
-#include "interpose/footprint/allocations/textures.h"
+#include "interpose/footprint/footprint.h"
 #include "interpose/footprint/graphs/graphs.h"
 #include "interpose/footprint/launches/launches.h"
 #include "interpose/footprint/memories/addresses.h"
 #include "interpose/footprint/memories/lookup.h"
 #include "interpose/footprint/memories/managed_variables.h"
 #include "interpose/footprint/memories/memory_object.h"
-#include "interpose/footprint/memories/reservations.h"
 #include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/footprint/modules/modules.h"
 #include "interpose/footprint/pointers/pointer_tables.h"

@@ -9,6 +9,7 @@
 #include "tests/support/expected.h"
 
 extern "C" {
+#include "interpose/guard/object_changes.h"
 }
 
 namespace
@@ -271,10 +272,10 @@ protected:
             return capture(stream);
         if (what < 8) {
             const unsigned memory = below(kMemories);
-            guard_memory_gone(&memories_[memory]);
+            object_changes_memory_gone(&memories_[memory]);
             return "m" + std::to_string(memory) + " goes: " + said();
         }
-        guard_thread_ends(&by->thread);
+        object_changes_thread_ends(&by->thread);
         callers_[number] = thread(by->here.context);
         return "ends: " + said();
     }
