@@ -133,7 +133,7 @@ static int add_loaded_halves(const struct looked *looked, struct beginning *begi
     return found;
 }
 
-/* NOISE: of words that lay in shared memory nobody knows which half each is. */
+/* NOISE: of a word that lay in shared memory it is not known whether it is the low or the high half. */
 enum outcome { UNKNOWN, KNOWN, NOISE, OWN };
 
 static enum outcome parameter(const struct looked *looked, struct beginning *beginning, uint32_t what)
@@ -229,7 +229,7 @@ static void look_at_sum(struct looked *looked, list sum)
         add_all(looked, &beginning);
 }
 
-/* Number 0 and what lies near it is nobody's: the kernel fails there. */
+/* No memory lies at number 0 and near it: the kernel fails there. */
 enum { NEAR_NULL = 65536 };
 static int is_null(const struct solver *solver, struct address address)
 {

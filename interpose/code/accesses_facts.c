@@ -58,7 +58,7 @@ static void tell_term(struct code_base *base, struct code_term term)
     base->term[base->count++] = term;
 }
 
-/* The base in the facts; one that nobody reads where there are too many. */
+/* The base in the facts; where there are too many, a base that is not read. */
 static struct code_base *base_of(struct solver *solver, const struct beginning *beginning)
 {
     struct code_facts *facts = solver->form->facts;

@@ -20,8 +20,8 @@ enum code_verdict { CODE_DIRECT, CODE_INDIRECT, CODE_UNKNOWN };
 
 /* What is done with memory. An atomic operation is CODE_READ | CODE_WRITE | CODE_ATOMIC. CODE_FAR: more is added to the
  * pointer than 32 bits and constants, so a small number in its place may lead to memory, too. Without it the address lies
- * at most 4 GiB behind what the parameter is. CODE_EITHER: nobody knows which of the base's terms are added, nor how often;
- * so each must be a pointer, or too small a number to be one. */
+ * at most 4 GiB behind what the parameter is. CODE_EITHER: it is not known which of the base's terms are added, nor how
+ * often; so each must be a pointer, or too small a number to be one. */
 enum code_use { CODE_READ = 1, CODE_WRITE = 2, CODE_ATOMIC = 4, CODE_FAR = 8, CODE_EITHER = 16 };
 
 /* What an address may begin with. */
@@ -38,9 +38,9 @@ struct code_term {
     uint16_t low, high; /* bytes from the beginning of the parameters; or low: the variable's number */
 };
 
-/* A beginning of addresses. With more than one term it is their sum, and any one of them may be the pointer: whoever knows
- * the values at a launch takes those terms that point into memory. Where none does, it is the one that was loaded, or none
- * where all are too small; otherwise the launch may touch anything. */
+/* A beginning of addresses. With more than one term it is their sum, and any one of them may be the pointer: at a launch,
+ * where the values are known, the terms that point into memory are taken. If no term does, the pointer is the loaded one,
+ * or there is none where all are too small; otherwise the launch may touch anything. */
 enum { CODE_TERMS = 12, CODE_MIXED = 8, CODE_MIXED_ANY = 255 };
 struct code_base {
     uint8_t use;     /* enum code_use: of the memory that it points to */

@@ -13,7 +13,7 @@
 #include "interpose/base/peek.h"
 #include "interpose/doors/door.h"
 #include "interpose/doors/lifecycle.h"
-#include "interpose/footprint/tables.h"
+#include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/guard/everywhere.h"
 #include "interpose/guard/guard.h"
 #include "interpose/state/call.h"
@@ -66,7 +66,7 @@ static int begin(struct call *C, const uint64_t *stacked, const void *caller)
 /* The call may write pointers that the shim does not see. */
 static void around(struct call *C)
 {
-    tables_unknown_work();
+    pointer_tables_unknown_work();
     everywhere_take_part(C);
 }
 

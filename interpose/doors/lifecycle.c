@@ -17,13 +17,6 @@
 #include "interpose/doors/nvtx.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/graphs.h"
-#include "interpose/footprint/mappings.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/modules.h"
-#include "interpose/footprint/reservations.h"
-#include "interpose/footprint/tables.h"
-#include "interpose/footprint/textures.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/policy/policy.h"
@@ -33,7 +26,6 @@
 #include "interpose/record/run_processes.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"
-#include "interpose/state/objects.h"
 
 static uint32_t started, finished;
 
@@ -51,17 +43,8 @@ static void in_child(void)
     thread_after_fork();
     object_changes_after_fork();
     contexts_after_fork();
-    objects_handles_after_fork();
     capture_after_fork();
-    memories_after_fork();
-    allocations_after_fork();
-    graphs_after_fork();
-    mappings_after_fork();
-    reservations_after_fork();
-    modules_after_fork();
-    tables_after_fork();
-    textures_after_fork();
-    footprint_kernels_after_fork();
+    footprint_after_fork();
     recorder_after_fork();
     hostfunc_after_fork();
 }

@@ -8,7 +8,9 @@
 
 #include "interpose/doors/wrappers.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/launches/plain_launch.h"
+#include "interpose/footprint/modules/kernel_table.h"
+#include "interpose/state/call_words.h"
 #include "interpose/guard/repeat_launch.h"
 #include "interpose/record/quick_record.h"
 #include "interpose/record/recorder.h"
@@ -68,7 +70,7 @@ static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct repeat_
  * program back, which made calls. Looks at the parameters once more. */
 static void record_in_full(struct call *C, struct repeat_launch_listed listed, CUfunction f, void **params)
 {
-    const struct kernel *kernel = kernels_met(C->thread, f);
+    const struct kernel *kernel = kernel_table_met(C->thread, f);
     C->flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
     C->object = listed.kernel;
     C->context = listed.here->context;
@@ -76,7 +78,7 @@ static void record_in_full(struct call *C, struct repeat_launch_listed listed, C
     C->target_uid = again_target_uid(listed);
     C->op = PTDS_OP_LAUNCH;
     C->words = SHAPE_WORDS;
-    if (!kernel || !kernels_keep_plainly(C, kernel, params))
+    if (!kernel || !plain_launch_keep(C, kernel, params))
         C->flags |= PTDS_CALL_OPAQUE;
     recorder_call(C);
 }
@@ -91,7 +93,7 @@ static __attribute__((cold, noinline)) void unusual(struct repeat_launch_listed 
     struct call C = {.api = API_cuLaunchKernel, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
-    fp_shape(C.word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
+    call_words_shape(C.word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
     record_in_full(&C, listed, f, params);
 }
 
@@ -107,7 +109,7 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
     if (!listed.here)
         return long_way(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra);
     uint64_t enter = record->enter;
-    fp_shape(record->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
+    call_words_shape(record->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
     CUresult result = REAL(cuLaunchKernel)(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                                            again_target(listed), params, extra);
     if (!end(record, API_cuLaunchKernel, listed, result))
@@ -116,15 +118,16 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
     return result;
 }
 
-static __attribute__((cold, noinline)) void unusual_ex(struct repeat_launch_listed listed, uint64_t enter, const void *caller,
-                                                       const void *const *frame, const CUlaunchConfig *config, CUfunction f,
-                                                       void **params, CUresult result)
+static __attribute__((cold, noinline)) void unusual_ex(struct repeat_launch_listed listed, uint64_t enter,
+                                                       const void *caller, const void *const *frame,
+                                                       const CUlaunchConfig *config, CUfunction f, void **params,
+                                                       CUresult result)
 {
     struct call C = {.api = API_cuLaunchKernelEx, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
-    fp_shape(C.word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-             config->blockDimZ, config->sharedMemBytes, 0);
+    call_words_shape(C.word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
+                     config->blockDimZ, config->sharedMemBytes, 0);
     record_in_full(&C, listed, f, params);
 }
 
@@ -147,8 +150,8 @@ static CUresult recorded_launch_ex(const CUlaunchConfig *config, CUfunction f, v
     if (!listed.here)
         return long_way_ex(config, f, params, extra);
     uint64_t enter = record->enter;
-    fp_shape(record->word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-             config->blockDimZ, config->sharedMemBytes, 0);
+    call_words_shape(record->word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                     config->blockDimY, config->blockDimZ, config->sharedMemBytes, 0);
     CUresult result = launch_ex_on(again_target(listed), config, f, params);
     if (!end(record, API_cuLaunchKernelEx, listed, result))
         unusual_ex(listed, enter, __builtin_return_address(0), frame, config, f, params, result);

@@ -11,24 +11,35 @@
  */
 #include "interpose/doors/wrappers.h"
 
+#include "interpose/base/program_array.h"
 #include "interpose/doors/array_copy.h"
 #include "interpose/doors/enter.h"
 #include "interpose/doors/lookup/procaddress.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/given.h"
-#include "interpose/footprint/graphs.h"
-#include "interpose/footprint/kernels.h"
-#include "interpose/footprint/mappings.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/modules.h"
-#include "interpose/footprint/pools.h"
-#include "interpose/footprint/reservations.h"
-#include "interpose/footprint/textures.h"
+#include "interpose/footprint/allocations/allocations.h"
+#include "interpose/footprint/allocations/lent.h"
+#include "interpose/footprint/allocations/mappings.h"
+#include "interpose/footprint/allocations/physical.h"
+#include "interpose/footprint/allocations/pools.h"
+#include "interpose/footprint/allocations/reserve.h"
+#include "interpose/footprint/allocations/shared_memory.h"
+#include "interpose/footprint/allocations/textures.h"
+#include "interpose/footprint/graphs/graphs.h"
+#include "interpose/footprint/launches/launches.h"
+#include "interpose/footprint/memories/array_handles.h"
+#include "interpose/footprint/memories/lookup.h"
+#include "interpose/footprint/memories/touch_memory.h"
+#include "interpose/footprint/modules/modules.h"
+#include "interpose/footprint/operations/after_copy.h"
+#include "interpose/footprint/operations/batches.h"
+#include "interpose/footprint/operations/blocks_host.h"
+#include "interpose/footprint/operations/copies.h"
+#include "interpose/footprint/operations/event_uids.h"
+#include "interpose/footprint/operations/range_calls.h"
 #include "interpose/record/hostfunc.h"
+#include "interpose/state/call_words.h"
 #include "interpose/state/capture.h"
-#include "interpose/state/objects.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NOTHING (void)0
@@ -46,7 +57,7 @@
 #define ROUTE_KEEP(s) s = policy_route_keep(C, s);
 #define ROUTE_KEEP_IF(s, condition) s = (condition) ? policy_route_keep(C, s) : policy_route(C, s);
 #define ROUTE_MULTI(l, n) \
-    for (unsigned at = 0, there = given_list(l, sizeof *l, n); there && at < n; at++) \
+    for (unsigned at = 0, there = program_array_is_readable(l, sizeof *l, n); there && at < n; at++) \
         policy_route_keep(C, l[at].hStream);
 #define ROUTE_LEGACY policy_route_legacy(C);
 #define ROUTE_STREAM_AT(p) \

@@ -25,6 +25,7 @@
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"
+#include "interpose/footprint/operations/blocks_host.h"
 
 /* ---- around every call ---- */
 
@@ -154,7 +155,7 @@ static __attribute__((noinline)) void leave_turn(struct call *C)
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         register_done(C, C->result);
-    if (C->guarded.settled && C->result == CUDA_SUCCESS && footprint_is_done(C))
+    if (C->guarded.settled && C->result == CUDA_SUCCESS && blocks_host_is_done(C))
         copied(C);
 }
 

@@ -8,7 +8,8 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/operations/event_uids.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
@@ -20,7 +21,6 @@
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/streams.h"
 
 struct routing routing = {.policy = &policy_none};
@@ -28,7 +28,7 @@ struct routing routing = {.policy = &policy_none};
 static void graph_event(CUevent event, int waits)
 {
     if (!waits)
-        objects_event_in_graph(event);
+        event_uids_in_graph(event);
     if (guard_on)
         program_event_in_graph(event, waits);
 }
@@ -55,7 +55,7 @@ void policy_choose(void)
     guard_on = policy->guards && !env->disable;
     if (guard_on)
         queue_share_limit();
-    memories_gone = guard_on ? object_changes_memory_gone : NULL;
+    memory_object_gone = guard_on ? object_changes_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.context_ended = policy->guards ? object_changes_context_ended : NULL;
     state_hooks.stream_leaves = policy->stream_gone;

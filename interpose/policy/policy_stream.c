@@ -20,7 +20,7 @@ static void make(struct call *C, struct context *context)
     (void)C;
     if (context->handle && context->kind != PTDS_CONTEXT_GREEN)
         pool_streams_make(context, 1, wish->non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT, wish->has_priority,
-                         wish->priority);
+                          wish->priority);
 }
 
 /* A stream of the program's own, where it belongs to the current context. What goes to one that is capturing would not

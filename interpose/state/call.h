@@ -91,7 +91,7 @@ struct call {
     uint8_t op;        /* enum ptds_op */
     uint8_t words;
     uint8_t kinds;      /* destination | source << 4 */
-    uint8_t followed;   /* it may touch memory past what the words point to: launches.c */
+    uint8_t followed;   /* it may touch memory past what the words point to: enum in launches/bases.h */
     uint8_t host_sides; /* enum call_host_sides; set with the kinds of a copy or memset, and by a graph's launch */
     uint32_t generation;
     uint32_t stack; /* of the recorder: the stack's id, where it was taken before the call; 0: not yet */

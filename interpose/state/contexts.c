@@ -11,7 +11,6 @@
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/streams.h"
 #include "interpose/state/uids.h"
 
@@ -102,12 +101,19 @@ static void forget_context(struct context *context)
     bury_context(context);
 }
 
+/* Function handles may come back as other functions. */
+static void tell_functions_going(void)
+{
+    if (state_hooks.functions_going)
+        state_hooks.functions_going();
+}
+
 /* The context ended, and no call that the shim saw has destroyed it. If such a call is under way, that call forgets it. */
 static void forget_ended(struct context *context)
 {
     if (!become(context, 0, CONTEXT_LEAVES))
         return;
-    objects_functions_going();
+    tell_functions_going();
     STATE_TELL(context_ended, context);
     forget_context(context);
 }
@@ -229,7 +235,7 @@ void contexts_current(struct call *C, CUcontext handle)
 void contexts_leaving(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
-    objects_functions_going();
+    tell_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
@@ -285,7 +291,7 @@ void contexts_green_leaving(struct call *C, CUgreenCtx green)
     while (context && (context->kind != PTDS_CONTEXT_GREEN || context->green != green || how_gone(context)))
         context = context->next;
     C->context = green ? context : NULL;
-    objects_functions_going();
+    tell_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
@@ -336,7 +342,7 @@ void contexts_primary_leaving(struct call *C, CUdevice device)
 
 static void primary_ended(struct context *context)
 {
-    objects_functions_going();
+    tell_functions_going();
     forget_context(context);
 }
 

@@ -21,6 +21,8 @@ struct state_hooks {
     void (*context_current)(struct call *C, struct context *context);
     /* A context has ended, and no call that was seen has destroyed it. */
     void (*context_ended)(struct context *context);
+    /* A context or its functions are about to go: their handles may come back as other functions. */
+    void (*functions_going)(void);
     /* The program is about to destroy a stream. */
     void (*stream_leaves)(CUstream stream);
     /* A capture is about to take the stream in. */

@@ -12,7 +12,7 @@ extern "C" {
 #include "interpose/doors/quick_launches.h"
 #include "interpose/doors/wrappers.h"
 #include "interpose/base/gate.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/record/quick_record.h"
 }

@@ -17,7 +17,7 @@ extern "C" {
 #include "interpose/state/contexts.h"
 #include "interpose/base/pages.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/record/stacks/stacks.h"
 #include "interpose/state/hooks.h"
 }
@@ -125,7 +125,7 @@ TEST_F(Threads, AThreadsCachesAreEmptyAndTheirPagesGoBack)
     EXPECT_EQ(0, memcmp(state->stacks, none.data(), stacks));
     EXPECT_EQ(0, memcmp(state->kernels, none.data(), kernels));
     thread_get()->kernels = nullptr; /* of this thread, none: nothing to clear */
-    footprint_kernels_forget_cache(thread_get());
+    kernel_table_forget_cache(thread_get());
 }
 
 TEST_F(Threads, AThreadIsInSeveralContextsAtOnce)

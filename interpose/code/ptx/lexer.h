@@ -16,7 +16,7 @@ struct span {
 
 /* WORD: with all that hangs on it by dots and double colons, as "ld.shared::cta.u32", "%tid.x" or ".visible".
  * SIGN: one character of its own. REAL: a floating-point number that is not written by its
- * bits; its value matters to nobody. */
+ * bits; its value is not used. */
 enum lexeme { LEXEME_END, LEXEME_WORD, LEXEME_NUMBER, LEXEME_REAL, LEXEME_STRING, LEXEME_SIGN };
 
 /* What stands at the moment, and where the text goes on. Copy one to come back later. */

@@ -120,7 +120,7 @@ struct ptx {
     struct lexer lexer;
     const char *begin; /* of the text */
     struct symbols symbols, mnemonics;
-    struct function *function; /* the one that is read */
+    struct function *function; /* the function that is read */
     struct function *first_read, *last_read;
     struct call_edge *calls;
     struct circles *circles; /* NULL: this is the first reading */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finds what makes steps of an instruction. Called for every instruction. A name that has a part which the table does not
- * know must never be taken for the same name without that part: who knows what it means.
+ * know must never be taken for the same name without that part, whose meaning may be another one.
  */
 #include "interpose/code/ptx/ptx.h"
 

@@ -87,7 +87,7 @@ static void lower_tensor(struct reader *reader, uint32_t number, uint8_t use)
     lower_add_step(reader, &step);
 }
 
-/* A word that counts who has come; no address lies in it. */
+/* A word that counts the threads that have come to a barrier; no address lies in it. */
 static void lower_barrier_word(struct reader *reader, uint32_t number)
 {
     struct step step = lower_step_of(reader, number, reader->instruction[number].result[0].count ? STEP_FLOAT : STEP_NONE);

@@ -248,7 +248,7 @@ static void mark(struct reader *reader, uint32_t number)
     }
 }
 
-/* Functions are counted in the order in which they lie; what nobody calls belongs to that before it. */
+/* Functions are numbered in the order in which they lie; code that no call leads to belongs to the function before it. */
 static void number_functions(struct reader *reader)
 {
     uint32_t number = 0;

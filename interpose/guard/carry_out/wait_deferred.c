@@ -13,7 +13,7 @@
 #include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/program_event.h"

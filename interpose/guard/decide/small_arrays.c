@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by lane_limits.c and ledger.c.
- * Must not call malloc.
+ * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by lane_limits.c and
+ * ledger.c. Must not call malloc.
  */
 #include "interpose/guard/decide/small_arrays.h"
 
