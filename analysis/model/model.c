@@ -62,7 +62,7 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
         }
     for (uint32_t seen = 0, all = out->count; seen < all && kept < PENDING_KEPT && at < in->busy.count; at++) {
         uint32_t slot = in->busy.items[at];
-        unsigned role = order_role_of(model->streams.items[slot].kind);
+        unsigned role = implicit_order_role(model->streams.items[slot].kind);
         if (!(ORDER_OF(role) & roles))
             continue;
         if (seen++ == 0 && ORDER_OF(role) == roles)
@@ -72,7 +72,7 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
     }
     if (except < model->streams.count) {
         const struct model_stream *stream = &model->streams.items[except];
-        out->count -= stream->busy && stream->context == context && (ORDER_OF(order_role_of(stream->kind)) & roles);
+        out->count -= stream->busy && stream->context == context && (ORDER_OF(implicit_order_role(stream->kind)) & roles);
     }
 }
 
@@ -257,7 +257,7 @@ static RARE void be_busy(struct model_context *context, struct model_stream *str
     if (!TABLE_ADD(&context->busy))
         return;
     *TABLE_LAST(&context->busy) = slot;
-    context->busy_of[order_role_of(stream->kind)]++;
+    context->busy_of[implicit_order_role(stream->kind)]++;
     stream->busy = true;
 }
 

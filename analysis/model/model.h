@@ -179,7 +179,8 @@ struct model {
 void model_begin(struct model *model, const struct trace *trace);
 
 /* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
- * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
+ * (implicit_order.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without
+ * memory. */
 uint32_t model_replay(struct model *model, unsigned policy);
 
 /* Before the first call, and once at most. */

@@ -86,9 +86,9 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
     struct order_call call = {.named = role, .sent = role, .stays = true}; /* of what has come to this stream */
     struct order_stream *stream = &order->streams.items[slot];
     *stream = (struct order_stream){.context = context, .role = role, .open = true};
-    stream->joins = (uint8_t)order_under(order->policy, &call).after;
+    stream->joins = (uint8_t)implicit_order_under(order->policy, &call).after;
     call.act = ORDER_WAITS;
-    stream->waits = (uint8_t)order_under(order->policy, &call).after;
+    stream->waits = (uint8_t)implicit_order_under(order->policy, &call).after;
     if (role == ORDER_ROLE_LEGACY)
         become_legacy(order, in, slot);
     return true;

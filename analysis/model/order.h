@@ -2,7 +2,7 @@
  *
  * Happens-before: which operations of a trace come before which, under one policy. Explicit order is what the program wrote
  * down: each stream in turn, events and waits for them, what a thread waited for before it went on. Implicit order is added
- * by what under.h says of each stream.
+ * by what implicit_order.h says of each stream.
  *
  * Each stream has a vector clock: at[slot] is the last operation on that slot's stream that its own last operation comes
  * after. Operations are numbered by their calls, rising. Fed by model.c; asked by whoever wants to know an order.
@@ -12,7 +12,7 @@
 
 #include "analysis/base/clock.h"
 #include "analysis/base/table.h"
-#include "analysis/model/under.h"
+#include "analysis/model/implicit_order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,7 @@ struct order_stream {
     uint32_t host_thread; /* whose knowledge, at host_version, is already in `clock` */
     uint32_t context;
     enum order_role role;
-    uint8_t joins, waits; /* under.h: after which roles its operations come, and a wait for it returns */
+    uint8_t joins, waits; /* implicit_order.h: after which roles its operations come, and a wait for it returns */
     bool open;
     bool dirty; /* has operations that the legacy stream has not joined */
     bool knows; /* ... comes after more than these and what the legacy stream comes after */

@@ -2,7 +2,7 @@
  *
  * What calls mean to the orders: the shim's edges, what a wait has covered when it returns, and the same calls under
  * another policy. Called by model.c for calls that do more than submit, and by whoever asks what a call comes after. What
- * streams do to each other unasked is not said here but in under.h.
+ * streams do to each other unasked is not said here but in implicit_order.h.
  */
 #include "analysis/model/model.h"
 
@@ -45,8 +45,8 @@ struct order_call model_order_call(const struct call_view *view)
     const struct ptds_rec_CALL *call = &view->call->r;
     return (struct order_call){
         .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
-        .named = order_role_of(view->asked != MODEL_NO_SLOT ? view->asked_kind : view->target_kind),
-        .sent = order_role_of(view->target_kind),
+        .named = implicit_order_role(view->asked != MODEL_NO_SLOT ? view->asked_kind : view->target_kind),
+        .sent = implicit_order_role(view->target_kind),
         .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
         .stays = (call->flags & PTDS_CALL_KEPT) != 0,
     };
@@ -55,7 +55,7 @@ struct order_call model_order_call(const struct call_view *view)
 static struct ordered ordered_under(unsigned policy, const struct call_view *view)
 {
     struct order_call of = model_order_call(view);
-    return order_under(policy, &of);
+    return implicit_order_under(policy, &of);
 }
 
 /* A stream that only this policy has: beside the uid of the one that it stands for, whose it is. */
@@ -155,8 +155,9 @@ void model_cover(const struct model *model, const struct order *order, const str
 
 bool model_waits_unasked(const struct call_view *view)
 {
-    struct order_call call = {.act = ORDER_WAITS, .sent = order_role_of(view->target_kind)};
-    return view->scope == WAIT_CONTEXT || (view->scope == WAIT_STREAM && order_under(ORDER_AS_RUN, &call).after != 0);
+    struct order_call call = {.act = ORDER_WAITS, .sent = implicit_order_role(view->target_kind)};
+    return view->scope == WAIT_CONTEXT ||
+           (view->scope == WAIT_STREAM && implicit_order_under(ORDER_AS_RUN, &call).after != 0);
 }
 
 /* The number of the last call that was entered before a moment; of one too long ago, the oldest one known: rather too many

@@ -4,9 +4,9 @@
  *
  * Lanes. A lane is a stream as the program named it, but the legacy stream is one lane for each thread that uses it, and
  * two where the policy moved some of the thread's work to another stream and left some. (That is ORDER_EXPLICIT of
- * model/under.h; what legacy order adds between lanes is ORDER_LEGACY.) Lane 0 is the host: every later call comes after
- * what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to operation n of lane A"
- * is one number.
+ * model/implicit_order.h; what legacy order adds between lanes is ORDER_LEGACY.) Lane 0 is the host: every later call comes
+ * after what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to operation n of
+ * lane A" is one number.
  *
  * Groups. All lanes of a context that are of the legacy stream, and all that are of its blocking streams (GROUP_LEGACY,
  * GROUP_BLOCKING; numbered by context). Implicit order tells of all of a group at once.

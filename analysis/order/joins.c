@@ -2,8 +2,8 @@
  *
  * What a new operation comes after: by implicit order, as edges, and by the events that its stream was told to wait for.
  * Called once an operation; looks at other lanes only if they did something since this one's last (but for a few more).
- * Whom it comes after says model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out
- * and a FIFO edge are one for all legacy work that is new.
+ * Whom it comes after says model/implicit_order.h. A fan-in is an edge for each blocking stream that has something new; a
+ * fan-out and a FIFO edge are one for all legacy work that is new.
  */
 #include "analysis/order/knowledge.h"
 

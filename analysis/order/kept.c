@@ -17,7 +17,7 @@
 
 bool kept_begin(struct verdicts *v, struct model *model)
 {
-    bool promised = order_promised(&v->trace->defs);
+    bool promised = implicit_order_promised(&v->trace->defs);
     bool takes = !promised && (v->trace->flags & PTDS_CALL_REMAPPED), overtakes = !promised && v->trace->from_pinned;
     if (!takes && !overtakes)
         return true;

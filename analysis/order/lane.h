@@ -125,7 +125,7 @@ struct lane {
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
-    uint8_t after;         /* model/under.h: after which roles' work its operations come by legacy order */
+    uint8_t after;         /* model/implicit_order.h: after which roles' work its operations come by legacy order */
     bool open, sure;       /* sure: its kind is known */
     uint32_t rank;         /* in its context's list of its role */
     uint32_t newer, older; /* of that list, by the last operation; NO_LANE: none */

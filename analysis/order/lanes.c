@@ -202,9 +202,9 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
         return NO_LANE;
     struct lane *lane = lanes_at(v, at);
     bool sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
-    enum order_role role = sure ? order_role_of(def->kind) : ORDER_ROLE_BLOCKING; /* which it may be */
+    enum order_role role = sure ? implicit_order_role(def->kind) : ORDER_ROLE_BLOCKING; /* which it may be */
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
-    lane->after = (uint8_t)order_under(ORDER_LEGACY, &(struct order_call){.named = role}).after;
+    lane->after = (uint8_t)implicit_order_under(ORDER_LEGACY, &(struct order_call){.named = role}).after;
     lane->group = role == ORDER_ROLE_NONE
                       ? NO_GROUP
                       : context * GROUPS_A_CONTEXT + (role == ORDER_ROLE_LEGACY ? GROUP_LEGACY : GROUP_BLOCKING);
@@ -240,8 +240,8 @@ uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
 {
     uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target, at;
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
-    struct order_call named = {.named = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE};
-    bool own = order_under(ORDER_EXPLICIT, &named).place == ORDER_AT_OWN;
+    struct order_call named = {.named = def != NULL ? implicit_order_role(def->kind) : ORDER_ROLE_NONE};
+    bool own = implicit_order_under(ORDER_EXPLICIT, &named).place == ORDER_AT_OWN;
     uint64_t key = stream | (own ? ((uint64_t)owner_of(v, call) + 1) << 32 : 0);
     if (stream == 0)
         return NO_LANE;

@@ -51,7 +51,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
     v->model = model;
     v->trace = trace;
     v->sink = sink;
-    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
+    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !implicit_order_promises(implicit_order_policy(&trace->defs));
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     v->few = FEW;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */

@@ -5,8 +5,8 @@
  *
  * Works on the streams as the program named them, so that a trace says the same under every policy. Two orders are
  * compared:
- *   - the explicit one (ORDER_EXPLICIT of model/under.h): each thread's legacy work is a stream of its own; events by
- *     generation; host waits that were asked for by name, and those that no policy changes, for a free or a context;
+ *   - the explicit one (ORDER_EXPLICIT of model/implicit_order.h): each thread's legacy work is a stream of its own; events
+ * by generation; host waits that were asked for by name, and those that no policy changes, for a free or a context;
  *   - the full one: that, and what legacy order adds (ORDER_LEGACY).
  * What this run's policy kept of the difference is kept.c's question.
  *

@@ -140,8 +140,8 @@ static void cover_stream(struct verdicts *v, struct cover *cover, const struct c
         cover_explicitly(v, cover, lane, v->conflicts == NULL || !view->staged);
     if (view->submits || def == NULL)
         return; /* an operation's own joins have covered them */
-    struct order_call wait = {.act = ORDER_WAITS, .named = order_role_of(def->kind)};
-    unsigned after = order_under(ORDER_LEGACY, &wait).after;
+    struct order_call wait = {.act = ORDER_WAITS, .named = implicit_order_role(def->kind)};
+    unsigned after = implicit_order_under(ORDER_LEGACY, &wait).after;
     if (after == 0)
         return;
     uint32_t at = lanes_context(v, def->context != 0 ? def->context : call->context);

@@ -183,7 +183,7 @@ static void find_sites(const struct waiting *f)
 /* Whether data asked for it, as far as the shim saw. */
 static bool is_kept(const struct definitions *defs, enum residual_kind kind)
 {
-    unsigned run = order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+    unsigned run = implicit_order_policy(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
     return kind == RESIDUAL_DATA ||
            (kind == RESIDUAL_SHARED && run == ORDER_GUARDED); /* conflicting threads share a lane */
 }

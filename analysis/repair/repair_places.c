@@ -3,7 +3,7 @@
  * Pairs of call sites, found by hash. Called for each wait, then for each call of the trace: bounded, and cheap. Must lose
  * no wait unsaid: what has no room is counted by the caller.
  */
-#include "analysis/repair/places.h"
+#include "analysis/repair/repair_places.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rule of under.h, and what each policy makes of it. Called when a stream is first used, and for calls that wait. Must
- * look at nothing but its arguments.
+ * The rule of implicit_order.h, and what each policy makes of it. Called when a stream is first used, and for calls that
+ * wait. Must look at nothing but its arguments.
  */
-#include "analysis/model/under.h"
+#include "analysis/model/implicit_order.h"
 
 #include <string.h>
 
@@ -51,12 +51,12 @@ static bool is_moved(unsigned policy, const struct order_call *call)
     return by == ORDER_EXPLICIT || (!call->stays && (!call->explicitly || policy & ORDER_REMAPS_EXPLICIT));
 }
 
-bool order_promises(unsigned policy)
+bool implicit_order_promises(unsigned policy)
 {
     return moves[policy & ~(unsigned)ORDER_REMAPS_EXPLICIT].promises;
 }
 
-struct ordered order_under(unsigned policy, const struct order_call *call)
+struct ordered implicit_order_under(unsigned policy, const struct order_call *call)
 {
     unsigned by = policy & ~(unsigned)ORDER_REMAPS_EXPLICIT;
     struct ordered ordered = {.place = ORDER_AT_NAMED, .role = call->named};
@@ -69,7 +69,7 @@ struct ordered order_under(unsigned policy, const struct order_call *call)
         ordered.after = driver_order(call, ordered.role);
     if (implicit && call->act == ORDER_SUBMITS)
         ordered.before = driver_joins[ordered.role];
-    if (order_promises(policy))
+    if (implicit_order_promises(policy))
         ordered.promised = driver_order(call, call->named);
     return ordered;
 }
@@ -80,7 +80,7 @@ static bool setting_is(const struct definitions *defs, const char *name, const c
     return text != NULL && strncmp(text, value, strlen(value)) == 0;
 }
 
-unsigned order_policy_of_run(const struct definitions *defs)
+unsigned implicit_order_policy(const struct definitions *defs)
 {
     unsigned remaps = setting_is(defs, "PTDS_EXPLICIT_LEGACY", "remap") ? ORDER_REMAPS_EXPLICIT : 0;
     if (setting_is(defs, "policy", "observe") || setting_is(defs, "policy", "none"))

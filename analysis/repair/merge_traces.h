@@ -2,8 +2,8 @@
  *
  * The repairs of several traces as one: the same pair of call sites is one place, with in how many traces it needs waits.
  */
-#ifndef PTDS_ANALYSIS_REPAIR_MANY_H
-#define PTDS_ANALYSIS_REPAIR_MANY_H
+#ifndef PTDS_ANALYSIS_REPAIR_MERGE_TRACES_H
+#define PTDS_ANALYSIS_REPAIR_MERGE_TRACES_H
 
 #include "analysis/repair/repair.h"
 #include "analysis/report/traces.h"
@@ -23,9 +23,9 @@ struct repairs {
     size_t traces, needing, maybe;        /* looked at; with needed waits; with no others than maybe needed ones */
 };
 
-/* 0, or -1 without memory. End with repairs_end in either case. */
-int repairs_of(struct repairs *repairs, const struct traces *traces, unsigned policy);
-void repairs_end(struct repairs *repairs);
+/* 0, or -1 without memory. End with merge_traces_end in either case. */
+int merge_traces_repairs(struct repairs *repairs, const struct traces *traces, unsigned policy);
+void merge_traces_end(struct repairs *repairs);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  * Folds repairs over traces. Called by the command. Numbers of stacks, kernels and memories are a trace's own, so places
  * are the same by their names: driver function, kernel, and the frames of the call site. Must lose no wait unsaid.
  */
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static bool hand_out(struct folding *folding)
     return true;
 }
 
-int repairs_of(struct repairs *repairs, const struct traces *traces, unsigned policy)
+int merge_traces_repairs(struct repairs *repairs, const struct traces *traces, unsigned policy)
 {
     struct folding folding = {.out = repairs};
     int status = 0;
@@ -135,7 +135,7 @@ int repairs_of(struct repairs *repairs, const struct traces *traces, unsigned po
     return status;
 }
 
-void repairs_end(struct repairs *repairs)
+void merge_traces_end(struct repairs *repairs)
 {
     repair_end(&repairs->all);
     free(repairs->where.items);

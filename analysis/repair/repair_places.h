@@ -2,8 +2,8 @@
  *
  * Adds waits up by the two call sites that they are between. For repair.c.
  */
-#ifndef PTDS_ANALYSIS_REPAIR_PLACES_H
-#define PTDS_ANALYSIS_REPAIR_PLACES_H
+#ifndef PTDS_ANALYSIS_REPAIR_REPAIR_PLACES_H
+#define PTDS_ANALYSIS_REPAIR_REPAIR_PLACES_H
 
 #include "analysis/repair/repair.h"
 

@@ -15,8 +15,8 @@
  * Explicit order (a stream's own turn, events, what a thread has waited for) is in order.h. The waits that the shim itself
  * puts there (EDGE records) are events in all but name; orders.c hands them to the orders "as run".
  */
-#ifndef PTDS_ANALYSIS_MODEL_UNDER_H
-#define PTDS_ANALYSIS_MODEL_UNDER_H
+#ifndef PTDS_ANALYSIS_MODEL_IMPLICIT_ORDER_H
+#define PTDS_ANALYSIS_MODEL_IMPLICIT_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ enum order_role {
 #define ORDER_OF_ALL (ORDER_OF(ORDER_ROLES) - 1)
 
 /* The part of streams of this kind (enum ptds_stream_kind). */
-static inline enum order_role order_role_of(uint32_t kind)
+static inline enum order_role implicit_order_role(uint32_t kind)
 {
     switch (kind) {
     case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
@@ -100,19 +100,19 @@ struct ordered {
 };
 
 /* A pure function of its arguments. */
-struct ordered order_under(unsigned policy, const struct order_call *call);
+struct ordered implicit_order_under(unsigned policy, const struct order_call *call);
 
 /* Whether the policy promises legacy order wherever two calls use the same memory. */
-bool order_promises(unsigned policy);
+bool implicit_order_promises(unsigned policy);
 
 /* The policy that a run had, by its settings; ORDER_AS_RUN where they name none that is known: so had the `stream` of older
  * releases, which promised nothing and does not have the setting `guard`. */
-unsigned order_policy_of_run(const struct definitions *defs);
+unsigned implicit_order_policy(const struct definitions *defs);
 
 /* ... and whether that one promises order. */
-static inline bool order_promised(const struct definitions *defs)
+static inline bool implicit_order_promised(const struct definitions *defs)
 {
-    return order_promises(order_policy_of_run(defs));
+    return implicit_order_promises(implicit_order_policy(defs));
 }
 
 #ifdef __cplusplus
