@@ -10,7 +10,7 @@
 #define PTDS_ANALYSIS_FINDINGS_GOES_H
 
 #include "analysis/model/model.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,7 +10,7 @@
 
 #include "analysis/findings/rule.h"
 #include "analysis/base/memory.h"
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
 
@@ -21,7 +21,7 @@ static const char *const details[] = {
 struct recent {
     uint32_t uid, count, next;
     struct {
-        struct touch touch;
+        struct named_range touch;
         uint64_t op;
     } kept[TOUCHES];
 };
@@ -41,7 +41,7 @@ struct state {
 
 static void remember(struct state *state, const struct rule_run *run, const struct call_view *view)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     bool all;
     void *grown = table_grow(state->streams.items, &state->streams.room, (size_t)view->target + 1, sizeof(struct recent));
     if (grown == NULL)
@@ -53,7 +53,7 @@ static void remember(struct state *state, const struct rule_run *run, const stru
     uint32_t uid = run->model->streams.items[view->target].uid;
     if (recent->uid != uid)
         *recent = (struct recent){.uid = uid};
-    unsigned count = touch_of(view->call, touch, &all);
+    unsigned count = named_range_of(view->call, touch, &all);
     for (unsigned i = 0; i < count; i++) {
         recent->kept[recent->next].touch = touch[i];
         recent->kept[recent->next].op = view->number;
@@ -95,9 +95,9 @@ static void waited(struct state *state, const struct call_view *view)
  * this call; MODEL_NO_SLOT if there is none. */
 static uint32_t conflict(const struct state *state, struct model *model, const struct call_view *view)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     bool all;
-    unsigned count = touch_of(view->call, touch, &all);
+    unsigned count = named_range_of(view->call, touch, &all);
     uint32_t found = MODEL_NO_SLOT;
     struct vclock before = {0};
     model_comes_after(model, &model->real, view, &before);
@@ -108,8 +108,8 @@ static uint32_t conflict(const struct state *state, struct model *model, const s
         for (uint32_t i = 0; i < recent->count * count; i++) {
             uint64_t op = recent->kept[i / count].op;
             bool ordered = op <= vclock_get(&model->done, slot) || op <= vclock_get(&before, slot);
-            const struct touch *first = &recent->kept[i / count].touch, *second = &touch[i % count];
-            if (!ordered && !(first->reads && second->reads) && touch_meets(*first, *second))
+            const struct named_range *first = &recent->kept[i / count].touch, *second = &touch[i % count];
+            if (!ordered && !(first->reads && second->reads) && named_range_meets(*first, *second))
                 found = slot;
         }
     }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/order/mangled.h"
+#include "analysis/order/arguments/mangled_access.h"
 #include "analysis/trace/device_times.h"
 
 enum { QUICK_PERCENT = 5 };
@@ -85,7 +85,7 @@ static struct kernel_touches touches_by_name(const struct trace *trace, const st
 {
     uint8_t kinds[64];
     const char *name = definitions_string(&trace->defs, kernel->name);
-    int count = name != NULL ? mangled_parameters(name, kinds, 64) : -1;
+    int count = name != NULL ? mangled_access_parameters(name, kinds, 64) : -1;
     struct kernel_touches touches = {.variables = kernel->variables};
     for (int i = 0; i < count && kernel->layout != NULL && (uint32_t)count == kernel->params; i++)
         if (kinds[i] == MANGLED_CONST_POINTER)
