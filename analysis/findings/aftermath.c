@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/memory.h"
+#include "analysis/model/model_orders.h"
 
 enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 
@@ -100,7 +101,7 @@ static bool is_watched(const struct call_view *view)
     unsigned op = view->call->r.op;
     if (!view->blocked || !view->completes)
         return false;
-    if ((op == PTDS_OP_CTX_SYNC || op == PTDS_OP_STREAM_SYNC) && model_waits_unasked(view))
+    if ((op == PTDS_OP_CTX_SYNC || op == PTDS_OP_STREAM_SYNC) && model_orders_wait_unasked(view))
         return true;
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }

@@ -6,6 +6,7 @@
 #include "analysis/findings/goes.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 const char *const goes_policy_names[GOES_POLICIES] = {"guarded", "per-thread", "stream", "PTDS_EXPLICIT_LEGACY=remap"};
 const char *const goes_policy_keys[GOES_POLICIES] = {"guarded", "per_thread", "stream", "explicit_legacy_remap"};
@@ -174,7 +175,7 @@ struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *polici
                              const struct call_view *view)
 {
     struct goes_set set;
-    struct order_call call = model_order_call(view);
+    struct order_call call = model_orders_call_of(view);
     unsigned at = number_of(&call);
     if (by == GOES_WITH_TURN && view->target != MODEL_NO_SLOT)
         return turns_of(policies, at, model, view->target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Implicit order: what a call comes after, and what comes after it, though nobody wrote that down. This is the one place
- * that says so. The model, the verdicts and the rules ask it, and whoever wants to know what another policy would do.
+ * Implicit order: what a call comes after, and what comes after it, though the program did not write that down. This is the
+ * one place that says so: the model, the verdicts, the rules and what is said of other policies ask here.
  *
  * The driver's rule, as measured. Within a context:
  *   - work on the legacy stream comes after all earlier work of blocking and per-thread streams;
@@ -13,7 +13,7 @@
  * besides that two calls which use the same memory keep legacy order.
  *
  * Explicit order (a stream's own turn, events, what a thread has waited for) is in order.h. The waits that the shim itself
- * puts there (EDGE records) are events in all but name; orders.c hands them to the orders "as run".
+ * puts there (EDGE records) are events in all but name; model_orders.c hands them to the orders "as run".
  */
 #ifndef PTDS_ANALYSIS_MODEL_IMPLICIT_ORDER_H
 #define PTDS_ANALYSIS_MODEL_IMPLICIT_ORDER_H
@@ -32,7 +32,7 @@ extern "C" {
 enum order_role {
     ORDER_ROLE_NONE,   /* none: a non-blocking stream, and one of a kind that the trace does not tell. So an order may lack
                           something that is true, and never has something that is not. The verdicts take such a stream for
-                          a blocking one, and doubt all that rests on it (order/lanes.c) */
+                          a blocking one, and doubt all that rests on it (order/strands/strands.c) */
     ORDER_ROLE_LEGACY, /* the legacy stream */
     ORDER_ROLE_BLOCKING, /* blocking and per-thread streams */
     ORDER_ROLES
@@ -109,7 +109,7 @@ bool implicit_order_promises(unsigned policy);
  * releases, which promised nothing and does not have the setting `guard`. */
 unsigned implicit_order_policy(const struct definitions *defs);
 
-/* ... and whether that one promises order. */
+/* Whether the run's policy promises order (implicit_order_promises). */
 static inline bool implicit_order_promised(const struct definitions *defs)
 {
     return implicit_order_promises(implicit_order_policy(defs));

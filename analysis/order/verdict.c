@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/memory.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/conflicts.h"
 #include "analysis/order/memory/live_memories.h"
@@ -332,7 +333,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     if (v == NULL)
         return;
     if (v->model->follower == &v->follower)
-        model_unfollow(v->model);
+        model_orders_unfollow(v->model);
     wait_covers_free(v);
     strands_free(v);
     open_edges_settle_all(v);

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/model/model_orders.h"
 #include "analysis/order/memory/conflicts.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/groups.h"
@@ -303,7 +304,7 @@ static void forgotten(struct wait_follower *follower, uint64_t number)
 void wait_covers_follow(struct verdicts *v)
 {
     v->follower = (struct wait_follower){.returned = returned, .forgotten = forgotten};
-    model_follow(v->model, &v->follower);
+    model_orders_follow(v->model, &v->follower);
 }
 
 void wait_covers_free(struct verdicts *v)

@@ -5,6 +5,7 @@
  * dropped. Called by repair.c for every call. Must tell less order than there is where past clocks were dropped, never
  * more.
  */
+#include "analysis/model/model_orders.h"
 #include "analysis/repair/past_clocks.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { PAST_MOST = 1 << 12, BYTES_MOST = 1 << 28 };
 
 bool past_clocks_begin(struct past_clocks *past, struct model *model, unsigned policy)
 {
-    *past = (struct past_clocks){.replay = model_replay(model, policy)};
+    *past = (struct past_clocks){.replay = model_orders_replay(model, policy)};
     return past->replay != UINT32_MAX;
 }
 
@@ -63,20 +64,20 @@ static const struct order *order_of(const struct past_clocks *past, const struct
 
 uint32_t past_clocks_slot(const struct past_clocks *past, struct model *model, const struct call_view *view)
 {
-    return view->submits ? model_open_replay_slot(model, past->replay, view) : MODEL_NO_SLOT;
+    return view->submits ? model_orders_open_slot(model, past->replay, view) : MODEL_NO_SLOT;
 }
 
 void past_clocks_before(const struct past_clocks *past, const struct model *model, const struct call_view *view,
                         struct vclock *out)
 {
-    model_comes_after(model, order_of(past, model), view, out);
+    model_orders_before(model, order_of(past, model), view, out);
 }
 
 void past_clocks_cover(const struct past_clocks *past, const struct model *model, const struct call_view *view,
                        struct vclock *out)
 {
     if (view->completes && !view->by_shim)
-        model_cover(model, order_of(past, model), view, out);
+        model_orders_cover(model, order_of(past, model), view, out);
 }
 
 /* Whether the stream's last past clock has all of `clock`, but for the entry of the stream itself. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What each operation of the recent past comes after, under one policy and with the waits that have been added so far. For
- * repair.c. The model's replay under the policy (model_replay) has the clock of each stream's last operation only. A wait
- * may be added behind an earlier one; then the operation that waits comes after all that the earlier one comes after.
+ * repair.c. The model's replay under the policy (model_orders_replay) has the clock of each stream's last operation only. A
+ * wait may be added behind an earlier one; then the operation that waits comes after all that the earlier one comes after.
  *
  * Example: stream 1 runs operations 4 and 7, and 7 comes after operation 5 of stream 2. A wait of operation 9 for operation
  * 4 must not bring operation 5. So stream 1 has two past clocks: {} from operation 4 on, {stream 2: 5} from operation 7 on.

@@ -10,6 +10,7 @@
 
 #include "analysis/findings/rule.h"
 #include "analysis/base/memory.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/order/arguments/named_range.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
@@ -100,7 +101,7 @@ static uint32_t conflict(const struct state *state, struct model *model, const s
     unsigned count = named_range_of(view->call, touch, &all);
     uint32_t found = MODEL_NO_SLOT;
     struct vclock before = {0};
-    model_comes_after(model, &model->real, view, &before);
+    model_orders_before(model, &model->real, view, &before);
     for (uint32_t slot = 0; found == MODEL_NO_SLOT && slot < state->streams.count && slot < model->streams.count; slot++) {
         const struct recent *recent = &state->streams.items[slot];
         if (slot == view->target || recent->uid != model->streams.items[slot].uid || !model_is_pending(model, slot))

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/model/model_orders.h"
 #include "analysis/order/arguments/mangled_access.h"
 #include "analysis/trace/device_times.h"
 
@@ -214,7 +215,7 @@ static void set_streams(struct recorded *r, struct step *step, const struct call
     step->sent = view->target != MODEL_NO_SLOT ? view->target : step->named;
     step->own = own_stream(r, view);
     if (step->named != MODEL_NO_SLOT)
-        step->order = model_order_call(view);
+        step->order = model_orders_call_of(view);
 }
 
 /* What nearly all of the trace's calls of this kind take: whatever else held them up, it did not hold up the quickest. */

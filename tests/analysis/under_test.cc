@@ -5,6 +5,7 @@
 // under.
 #include <gtest/gtest.h>
 
+#include "analysis/model/model_orders.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -171,16 +172,16 @@ std::string FirstBeforeLast(const std::string &text)
     EXPECT_EQ(0, trace_read(&trace, memory.source(), error)) << error;
     model_begin(&model, &trace);
     for (unsigned policy : replayed)
-        model_replay(&model, policy);
+        model_orders_replay(&model, policy);
     EXPECT_EQ(0, merge_begin(&merged, &trace));
     while (const call *next = merge_next(&merged)) {
         EXPECT_TRUE(model_enter(&model, next, &view));
         model_leave(&model, &view);
         for (uint32_t i = 0; slots.size() < model.replays.count; i++)
-            slots.push_back(model_replay_slot(&model, i, &view));
+            slots.push_back(model_orders_replay_slot(&model, i, &view));
     }
     for (uint32_t i = 0; i < model.replays.count; i++) {
-        uint32_t last = model_replay_slot(&model, i, &view);
+        uint32_t last = model_orders_replay_slot(&model, i, &view);
         found += order_before(&model.replays.items[i].order, slots[i], 1, last) ? "1" : "0";
     }
     merge_end(&merged);

@@ -11,7 +11,7 @@
  * strand that it makes superfluous. */
 void access_check_range(struct verdicts *v, const struct edge_query *by, struct memory *memory, const struct touch *touch);
 /* An open-ended access; `use`: the strand's, of this memory. Returns the worst outcome. APART or HELD: the others' accesses
- * so far stay without interest, whatever the strand learns, for the way on which it learnt of one first stays the same. */
+ * so far need no second examination, whatever the strand learns later, for the first arrival of each stays the first. */
 enum outcome access_check_open_ended(struct verdicts *v, const struct edge_query *by, struct memory *memory,
                                      struct strand_use *use, const struct touch *touch);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/memory.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/order/strands/strand_events.h"
 
 bool order_loss_begin(struct verdicts *v, struct model *model)
@@ -26,7 +27,7 @@ bool order_loss_begin(struct verdicts *v, struct model *model)
         return false;
     *v->loss = (struct order_loss){.model = model, .takes = takes, .overtakes = overtakes};
     if (overtakes)
-        v->loss->replay = model_replay(model, ORDER_AS_RUN_EXPLICIT);
+        v->loss->replay = model_orders_replay(model, ORDER_AS_RUN_EXPLICIT);
     return !overtakes || v->loss->replay != UINT32_MAX;
 }
 
@@ -50,7 +51,7 @@ static const struct vclock *behind(const struct order_loss *loss, struct order_b
     if (of->number == loss->view->number)
         return &of->behind;
     vclock_clear(&of->behind);
-    model_comes_after(loss->model, order, loss->view, &of->behind);
+    model_orders_before(loss->model, order, loss->view, &of->behind);
     of->number = loss->view->number;
     return &of->behind;
 }
@@ -97,7 +98,7 @@ static const struct vclock *really_behind(struct order_loss *loss, enum order_lo
 {
     switch (at) {
     case LOSS_AT_CALL: return loss->view->submits ? behind(loss, &loss->real, &loss->model->real) : NULL;
-    case LOSS_AT_RETURN: return model_covered(loss->model, loss->view);
+    case LOSS_AT_RETURN: return model_orders_covered(loss->model, loss->view);
     case LOSS_BY_NOW: return NULL;
     }
     return NULL;

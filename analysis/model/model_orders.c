@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What calls mean to the orders: the shim's edges, what a wait has covered when it returns, and the same calls under
- * another policy. Called by model.c for calls that do more than submit, and by whoever asks what a call comes after. What
- * streams do to each other unasked is not said here but in implicit_order.h.
+ * What calls mean to the orders: edges of the shim, what a wait has covered when it returns, the same calls under another
+ * policy. Called by model.c for calls that do more than submit, and by files that ask what a call comes after. What streams
+ * do to each other by implicit order is not said here but in implicit_order.h.
  */
-#include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/memory.h"
 
-uint32_t model_replay(struct model *model, unsigned policy)
+uint32_t model_orders_replay(struct model *model, unsigned policy)
 {
     if (!TABLE_ADD(&model->replays))
         return UINT32_MAX;
@@ -40,7 +40,7 @@ static uint32_t named_slot(const struct call_view *view)
     return view->asked != MODEL_NO_SLOT ? view->asked : view->target;
 }
 
-struct order_call model_order_call(const struct call_view *view)
+struct order_call model_orders_call_of(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     return (struct order_call){
@@ -54,7 +54,7 @@ struct order_call model_order_call(const struct call_view *view)
 
 static struct ordered ordered_under(unsigned policy, const struct call_view *view)
 {
-    struct order_call of = model_order_call(view);
+    struct order_call of = model_orders_call_of(view);
     return implicit_order_under(policy, &of);
 }
 
@@ -79,7 +79,7 @@ static bool is_open(const struct order *order, uint32_t slot)
     return slot < order->streams.count && order->streams.items[slot].open;
 }
 
-uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view)
+uint32_t model_orders_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view)
 {
     const struct order *order = &model->replays.items[replay].order;
     uint32_t slot;
@@ -89,10 +89,10 @@ uint32_t model_replay_slot(const struct model *model, uint32_t replay, const str
     return id_map_get(&model->slot_by_uid, key, &slot) && is_open(order, slot) ? slot : MODEL_NO_SLOT;
 }
 
-uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view)
+uint32_t model_orders_open_slot(struct model *model, uint32_t replay, const struct call_view *view)
 {
     struct order *order = &model->replays.items[replay].order;
-    uint32_t slot = model_replay_slot(model, replay, view);
+    uint32_t slot = model_orders_replay_slot(model, replay, view);
     if (slot != MODEL_NO_SLOT || named_slot(view) == MODEL_NO_SLOT)
         return slot;
     const struct model_stream *named = &model->streams.items[named_slot(view)];
@@ -111,11 +111,11 @@ static uint32_t slot_in(const struct model *model, const struct order *order, co
 {
     if (order == &model->real)
         return view->target;
-    return model_replay_slot(model, (uint32_t)((const struct replay *)order - model->replays.items), view);
+    return model_orders_replay_slot(model, (uint32_t)((const struct replay *)order - model->replays.items), view);
 }
 
-void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
-                       struct vclock *out)
+void model_orders_before(const struct model *model, const struct order *order, const struct call_view *view,
+                         struct vclock *out)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     uint32_t slot = slot_in(model, order, view);
@@ -133,7 +133,8 @@ static bool is_own_only(const struct order *order, const struct call_view *view)
     return view->own_only || (view->staged && ordered_under(order->policy, view).place == ORDER_AT_PER_THREAD);
 }
 
-void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out)
+void model_orders_cover(const struct model *model, const struct order *order, const struct call_view *view,
+                        struct vclock *out)
 {
     uint32_t slot = slot_in(model, order, view);
     switch (view->scope) {
@@ -144,7 +145,7 @@ void model_cover(const struct model *model, const struct order *order, const str
             order_cover_stream(order, slot, ORDER_WAITS, out);
             break;
         }
-        model_comes_after(model, order, view, out);
+        model_orders_before(model, order, view, out);
         vclock_raise(out, slot, view->number);
         break;
     case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
@@ -153,7 +154,7 @@ void model_cover(const struct model *model, const struct order *order, const str
     }
 }
 
-bool model_waits_unasked(const struct call_view *view)
+bool model_orders_wait_unasked(const struct call_view *view)
 {
     struct order_call call = {.act = ORDER_WAITS, .sent = implicit_order_role(view->target_kind)};
     return view->scope == WAIT_CONTEXT ||
@@ -195,7 +196,7 @@ static void join_edges(struct model *model, struct order *order, const struct ca
         order_doubt_all(order);
 }
 
-void model_enter_more(struct model *model, const struct call *call)
+void model_orders_enter(struct model *model, const struct call *call)
 {
     if (model->entered != NULL)
         model->entered[model->op % MODEL_ENTERED] = call->r.enter;
@@ -206,12 +207,12 @@ void model_enter_more(struct model *model, const struct call *call)
             join_edges(model, &model->replays.items[i].order, call);
 }
 
-const struct vclock *model_covered(struct model *model, const struct call_view *view)
+const struct vclock *model_orders_covered(struct model *model, const struct call_view *view)
 {
     if (model->covered_by == view->number)
         return &model->covered;
     vclock_clear(&model->covered);
-    model_cover(model, &model->real, view, &model->covered);
+    model_orders_cover(model, &model->real, view, &model->covered);
     model->covered_by = view->number;
     return &model->covered;
 }
@@ -225,7 +226,7 @@ static struct vclock take_covered(struct model *model, const struct order *order
         model->covered = (struct vclock){0};
         model->covered_by = 0;
     } else {
-        model_cover(model, order, view, &covered);
+        model_orders_cover(model, order, view, &covered);
     }
     return covered;
 }
@@ -247,7 +248,7 @@ static RARE void learn_in_replays(struct model *model, const struct call_view *v
     wait->replays = wait->replayed != NULL ? model->replays.count : 0;
     for (uint32_t i = 0; i < model->replays.count; i++) {
         if (view->submits)
-            model_open_replay_slot(model, i, view);
+            model_orders_open_slot(model, i, view);
         struct replay *replay = &model->replays.items[i];
         if (view->by_shim && !replay->as_run)
             continue;
@@ -259,7 +260,7 @@ static RARE void learn_in_replays(struct model *model, const struct call_view *v
     }
 }
 
-void model_learn(struct model *model, const struct call_view *view)
+void model_orders_learn(struct model *model, const struct call_view *view)
 {
     struct completion wait = {.ticks = model_returned_at(view->call), .number = view->number};
     wait.clock = learn_in(model, &model->real, view);
@@ -294,7 +295,7 @@ static void keep_room(struct model *model, struct completion *wait)
     wait->clock = (struct vclock){0};
 }
 
-void model_return(struct model *model, uint64_t now)
+void model_orders_return(struct model *model, uint64_t now)
 {
     struct completion wait;
     while (completions_take(&model->completions, now, &wait)) {
@@ -308,7 +309,7 @@ void model_return(struct model *model, uint64_t now)
     }
 }
 
-void model_unfollow(struct model *model)
+void model_orders_unfollow(struct model *model)
 {
     struct completion wait;
     size_t taken = 0;
@@ -318,7 +319,7 @@ void model_unfollow(struct model *model)
     model->follower = NULL;
 }
 
-void model_forget_event(struct model *model, uint32_t event)
+void model_orders_forget_event(struct model *model, uint32_t event)
 {
     order_forget_event(&model->real, event);
     for (size_t i = 0; i < model->replays.count; i++)
@@ -335,13 +336,13 @@ static bool made_here(const struct call_view *view)
     return view->api != NULL && view->api->text != NULL && strcmp(view->api->text, "cuEventCreate") == 0;
 }
 
-void model_note_event(struct model *model, const struct call_view *view)
+void model_orders_note_event(struct model *model, const struct call_view *view)
 {
     if (!made_here(view) || (call_word(view->call, 0) & EVENT_INTERPROCESS) != 0)
         id_map_put(&model->events.outside, view->call->r.object, 0);
 }
 
-void model_end_orders(struct model *model)
+void model_orders_end(struct model *model)
 {
     order_free(&model->real);
     for (size_t i = 0; i < model->replays.count; i++) {
