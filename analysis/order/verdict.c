@@ -46,7 +46,7 @@ static bool has_calls(const struct trace *trace, uint32_t thread)
     return false;
 }
 
-/* Until when threads of which nothing is left may have made calls; 0 none. */
+/* Ticks: until then threads of which no call is left may have made some; 0: there are none. */
 static uint64_t lost_until(const struct trace *trace)
 {
     uint64_t until = 0;
@@ -167,8 +167,8 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
         v->unseen_order = v->now;
 }
 
-/* Whether the strand's operation comes after nothing new by implicit order: the legacy stream goes on where it was, and no
- * blocking stream did anything since. */
+/* Whether implicit order puts nothing new before the strand's operation: it is the strand of the last legacy operation,
+ * and no blocking strand did anything since. */
 static inline bool goes_on(const struct verdicts *v, uint32_t at)
 {
     const struct strand *strand = strands_at(v, at);
@@ -233,7 +233,7 @@ static void submit(struct verdicts *v, const struct call_view *view, uint32_t st
         record_event(v, call, strand);
 }
 
-/* What changes no order of operations: allocations, and what is forgotten. */
+/* Calls that change no order of operations: allocations, frees, events. */
 static RARE void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;

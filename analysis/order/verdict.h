@@ -14,7 +14,7 @@
  * it is taken for granted, and an edge is never called needed for want of a mutex. A kernel reaches memory by its
  * arguments only, unless the trace or the kernel's signature says otherwise.
  *
- * Memory goes with live streams, allocations, and with edges and accesses that something may still depend on.
+ * Memory goes with live streams and allocations, and with edges and accesses that a later call may still ask for.
  */
 #ifndef PTDS_ANALYSIS_ORDER_VERDICT_H
 #define PTDS_ANALYSIS_ORDER_VERDICT_H
@@ -29,25 +29,25 @@ extern "C" {
 
 struct verdicts;
 
-/* The sink gets each edge when it is settled, the last ones from verdicts_end. The model, which has not begun yet, and the
- * sink must outlive the engine. NULL without memory. */
+/* Before the model's first call. The sink gets each edge when it is settled, the last ones from verdicts_end. Model and
+ * sink must outlive the engine. NULL without memory. End with verdicts_end. */
 struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink);
 
-/* One end of an edge or a pair, as they have it of this call. */
+/* The call as one end of an edge or a pair. */
 struct edge_end verdicts_end_of(const struct call_view *view);
 
-/* Before the first call: tell the sink all of them, which takes longer. */
+/* Before the first call: the sink is told every conflict that implicit order alone orders. The pass takes longer then. */
 void verdicts_tell_conflicts(struct verdicts *verdicts, struct conflict_sink *sink);
 
 /* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Valid
  * until the next call; NULL, which it mostly is: nothing is wrong. */
 const struct verdicts_found *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
 
-/* For tests: forget what can be forgotten after every call, not only when much is open. */
+/* For tests: sweep after every call. */
 void verdicts_sweep_always(struct verdicts *verdicts);
-/* For tests: look at so many accesses at once, and find out of more which have to be looked at. */
+/* For tests: examine so many accesses without asking first whether any of them matters (8 otherwise). */
 void verdicts_look_at(struct verdicts *verdicts, unsigned few);
-/* For tests, before the first call: what is kept of calls in a row of fixed length begins anew after so many. */
+/* For tests, before the first call: the table of the last calls begins anew after so many calls. */
 void verdicts_begin_anew_after(struct verdicts *verdicts, unsigned calls);
 
 /* Settles what is open and frees the engine. Accepts NULL. */

@@ -47,7 +47,7 @@ static void cover_group(struct verdicts *v, struct cover *cover, uint32_t group,
     open_edges_keep(v, known->edge);
 }
 
-/* Up to operation `op` of the strand; not what it knows of others. */
+/* The wait covers the strand up to operation `op`; not what the strand knows of others. */
 static bool cover_strand(struct verdicts *v, struct cover *cover, uint32_t at, uint64_t op, uint32_t edge)
 {
     return op != 0 && cover_learn(v, cover, at, &(struct arrival){.op = op, .via = op, .from = at, .edge = edge});
@@ -61,7 +61,7 @@ static void cover_clock(struct verdicts *v, struct cover *cover, const struct vc
             cover_learn(v, cover, about, &(struct arrival){.op = full->at[about], .via = via, .from = from, .edge = edge});
 }
 
-/* All that the strand knows of others. */
+/* The wait covers what the strand knows of others. */
 static void cover_known(struct verdicts *v, struct cover *cover, uint32_t at, uint32_t edge)
 {
     const struct strand *strand = strands_at(v, at);
@@ -71,7 +71,7 @@ static void cover_known(struct verdicts *v, struct cover *cover, uint32_t at, ui
                     &(struct arrival){.op = strand->groups.items[i].upto, .via = strand->last, .from = at, .edge = edge});
 }
 
-/* `own`: the call's own operation is done, too, whatever the policy. */
+/* The wait covers the strand by explicit order. `own`: with the call's own operation. */
 static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t at, bool own)
 {
     struct strand *strand = strands_at(v, at);
@@ -133,7 +133,7 @@ static void cover_stream(struct verdicts *v, struct cover *cover, const struct c
     if (strand != NO_STRAND)
         cover_explicitly(v, cover, strand, v->conflicts == NULL || !view->staged);
     if (view->submits || def == NULL)
-        return; /* an operation's own joins have covered them */
+        return; /* the call's operation has joined them, so its strand knows them */
     struct order_call wait = {.act = ORDER_WAITS, .named = implicit_order_role(def->kind)};
     unsigned after = implicit_order_under(ORDER_LEGACY, &wait).after;
     if (after == 0)
@@ -173,7 +173,7 @@ static bool tells_nothing(const struct cover *cover)
     return nothing;
 }
 
-/* Fills an empty cover with what the call has waited for when it returns; false: it tells nothing. */
+/* What the call's scope covers. */
 bool wait_covers_of(struct verdicts *v, const struct call_view *view, uint32_t strand, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -208,7 +208,8 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
     *cover = (struct cover){0};
 }
 
-/* Of a group the host has learnt what was done after operation `before`, up to `upto`: each strand that did anything. */
+/* The host has learnt of the group's operations after `before` up to `upto`: conflicts_host of each strand that has
+ * some. */
 static void tell_of_group(struct verdicts *v, const struct cover *cover, uint32_t group, uint64_t before, uint64_t upto)
 {
     const struct strand *host = strands_at(v, HOST_STRAND);
@@ -235,8 +236,8 @@ static void apply_groups(struct verdicts *v, const struct cover *cover)
     }
 }
 
-/* What the host has learnt, it may act on: read memory that it can reach and the work wrote, or write what the work read.
- */
+/* The wait has returned: the host learns what it covers. From now on it may read memory that the work wrote, or write
+ * what the work read. */
 static void apply(struct verdicts *v, struct cover *cover)
 {
     struct strand *host = strands_at(v, HOST_STRAND);
@@ -255,20 +256,20 @@ static void apply(struct verdicts *v, struct cover *cover)
     drop_cover(v, cover);
 }
 
-/* Takes the cover over. */
+/* A cover that tells nothing is not kept. */
 void wait_covers_start(struct verdicts *v, struct cover *cover)
 {
     if (tells_nothing(cover)) {
         drop_cover(v, cover);
     } else if (!TABLE_ADD(&v->covers)) {
-        v->unseen_order = v->now; /* an order that was there is forgotten */
+        v->unseen_order = v->now; /* the order of this wait is forgotten */
         drop_cover(v, cover);
     } else {
         *TABLE_LAST(&v->covers) = *cover;
     }
 }
 
-/* False: there is none, for the wait tells nothing. */
+/* False: the wait tells nothing. */
 static bool take_cover(struct verdicts *v, uint64_t began, struct cover *out)
 {
     size_t at = v->covers.count;
@@ -297,7 +298,7 @@ static void forgotten(struct wait_follower *follower, uint64_t number)
     struct cover cover;
     if (!take_cover(v, number + v->shift, &cover))
         return;
-    v->unseen_order = v->now; /* an order that was there */
+    v->unseen_order = v->now; /* the order of this wait is forgotten */
     drop_cover(v, &cover);
 }
 

@@ -30,8 +30,8 @@ static RARE void tell(struct verdicts *v, const struct edge_query *what, uint64_
     v->conflicts->conflict(v->conflicts, &told);
 }
 
-/* Nothing orders the two. But of the first one's stream only the last access is remembered, and what came before that may
- * conflict, too, and be in order. */
+/* Tells the sink what may be in order beside a race: of the first one's strand only the last access is remembered, and
+ * an earlier one may conflict, too, and be in order. */
 static RARE void tell_older(struct verdicts *v, const struct edge_query *by, const struct access_pair *race)
 {
     uint64_t known = find_edges_full(v, by, race->first->strand);
@@ -58,21 +58,21 @@ static bool awaits_value(struct verdicts *v, const struct edge_query *by)
     return awaits;
 }
 
-/* Whether what the program did between the operation and the call at hand is not all known: it may have put them in order,
+/* Whether calls between the operation and the call at hand are not all known: one of them may have put the two in order,
  * by an event or by a wait. */
 static bool is_across_a_gap(const struct verdicts *v, uint64_t op)
 {
     return v->all_lost || op <= v->lost_at || op <= v->unseen_order;
 }
 
-/* Whether a host function may have told the program that the first one was done: one that comes after it in this order. */
+/* Whether a host function that comes after the first operation may have told the program that it was done. */
 static bool host_was_told(const struct remembered *first, const struct vclock *host_functions)
 {
     return first->op <= vclock_get(host_functions, first->strand);
 }
 
-/* Whether the first one, or what came after it, wrote memory that the host can read, and look at until it has changed. What
- * the first one itself has written there, that is no such word. */
+/* Whether an operation after the first one wrote memory that the host can read: the host may have looked there until it
+ * changed. What a first one that writes has written itself does not count. */
 static bool host_may_know(const struct verdicts *v, const struct remembered *first)
 {
     for (uint32_t at = 1; at < v->strands.count; at++) {
@@ -84,8 +84,8 @@ static bool host_may_know(const struct verdicts *v, const struct remembered *fir
     return false;
 }
 
-/* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
- * by the edges that brought older knowledge of its strand: they are no longer "not needed". */
+/* Notes a race. Of a strand's accesses only the last is remembered. Where that one is unordered, an earlier one may be
+ * in order by the edges that brought older knowledge of its strand: these edges may be needed. */
 static void race(struct verdicts *v, const struct edge_query *by, const struct memory *memory,
                  const struct remembered *first, const struct touch *second)
 {
@@ -108,7 +108,8 @@ static void race(struct verdicts *v, const struct edge_query *by, const struct m
     what.reason = by->verdict == VERDICT_NEEDED ? REASON_RACE : by->reason;
     what.verdict = VERDICT_MAYBE_NEEDED;
     find_edges_all(v, &what, first->strand);
-    bool claims = seen && (definite || by->reason == REASON_ACCESS); /* parts of an allocation are used side by side */
+    bool claims = seen && (definite ||
+                           by->reason == REASON_ACCESS); /* different parts of an allocation may be used at the same time */
     bool surer = !v->raced ? definite || !v->may_race : v->race.host_may_know && definite && !pair.host_may_know;
     if (claims && surer)
         v->race = pair;
@@ -116,7 +117,7 @@ static void race(struct verdicts *v, const struct edge_query *by, const struct m
     v->may_race |= claims;
 }
 
-/* Only a stream of unknown kind puts the two in order, or nothing does. */
+/* Only a stream of unknown kind puts the two in order; so there may be no order. */
 static RARE void doubt_order(struct verdicts *v, struct edge_query *what, const struct memory *memory,
                              const struct remembered *first, const struct touch *second)
 {
@@ -129,7 +130,7 @@ static RARE void doubt_order(struct verdicts *v, struct edge_query *what, const 
     v->may_race = true;
 }
 
-/* How large a copy's source is that the driver reads when the call is made: 8 KiB were seen to be, 64 KiB not. */
+/* The driver may read the source of a copy below this size when the call is made: it did with 8 KiB, not with 64 KiB. */
 enum { SMALL_COPY = 64 << 10 };
 
 static ASIDE void overtake(struct verdicts *v, const struct memory *memory, const struct remembered *first,
@@ -207,14 +208,14 @@ static void meet_milestones(struct verdicts *v, uint32_t strand, uint32_t about,
     }
 }
 
-/* What the strand has learnt of another one since it last met it changes the answer, and nothing else does: what it did not
- * know of then, it does not come after. */
+/* Whether the strand has learnt of the other one since it last met it. Nothing else changes what meeting it finds: an
+ * operation that is not known is not come after. */
 static bool has_news(const struct verdicts *v, const struct strand *strand, uint32_t about, uint64_t since)
 {
     return knowledge_grown(v, strand, about) > since;
 }
 
-/* `since`: the strand met all others then, by as much as now. */
+/* `since`: the call at which the strand last met all others by these classes; 0: never. */
 static void meet_other(struct verdicts *v, uint32_t at, uint32_t about, unsigned touches, unsigned opaque, uint64_t since)
 {
     const struct strand *other = strands_at(v, about);
@@ -244,9 +245,9 @@ static bool waits_for_itself(const struct verdicts *v, uint32_t strand, uint64_t
     return false;
 }
 
-/* The strand's last operation up to `known` on memory that the host can touch, of which another thread may learn otherwise
- * than by its call's return: while a thread is in a call that waits for its own work, it can tell nobody that this work was
- * submitted before another thread's wait, and afterwards it is done. NULL: none after operation `since`. */
+/* The strand's last operation since < op <= known on memory that the host can touch, without those that are waited for
+ * in the call that submitted them: until that call returns, its thread can tell no other thread that the work was
+ * submitted before the other one's wait, and then the work is done. NULL: none. */
 static const struct milestone *last_to_tell(const struct verdicts *v, uint32_t about, uint64_t known, uint64_t since)
 {
     const struct milestones *milestones = &strands_at(v, about)->access[1];

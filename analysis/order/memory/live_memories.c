@@ -47,7 +47,7 @@ uint64_t live_memories_next(const struct verdicts *v, uint64_t address)
     return sorted_above(&v->by_base, address, &next) ? next.key : UINT64_MAX;
 }
 
-/* As far before an array's beginning as the recorder looks. */
+/* As far before the beginning of a memory as the recorder looks for pointers to it. */
 enum { BEFORE = 4096 };
 
 struct memory *live_memories_near(struct verdicts *v, uint64_t address)
@@ -73,7 +73,7 @@ struct memory *live_memories_of(struct verdicts *v, uint32_t uid, uint64_t addre
     return found != NULL && found->base == address && (uid == 0 || found->uid == 0) ? found : NULL;
 }
 
-/* Arrays that are small stay where they are, for the next one in that place: programs allocate and free in turn. */
+/* Small arrays stay for the next memory at this place: programs allocate and free by turns. */
 enum { SMALL_LIST = 16 };
 
 static void begin_anew(struct memory *memory, const struct memory *as)
@@ -107,7 +107,7 @@ void live_memories_remove(struct verdicts *v, struct memory *memory)
 {
     uint32_t at = (uint32_t)(memory - v->memories.items);
     if (memory->base >= UNNAMED && memory->base < ARRAYS)
-        return; /* others may be parts of it */
+        return; /* other memories may be parts of it */
     if (memory->of != 0)
         memory_use_begin_anew(v, live_memories_whole(v, memory)); /* its addresses may be another part's from now on */
     sorted_remove(&v->by_base, memory->base);
@@ -119,7 +119,7 @@ void live_memories_remove(struct verdicts *v, struct memory *memory)
         *TABLE_LAST(&v->free_memories) = at;
 }
 
-/* Whatever the trace still shows in that range is gone: its free was not seen. */
+/* Removes memories in this range: the trace does not have their frees. */
 static void make_way(struct verdicts *v, uint64_t base, uint64_t end)
 {
     for (struct sorted_entry last; sorted_up_to(&v->by_base, end - 1, &last);) {
@@ -161,18 +161,18 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
     struct memory *made = &v->memories.items[at];
     begin_anew(made, memory);
     made->stint = ++v->stints;
-    if (v->watched_bases & bit_of(made->base)) { /* the one before at that base may have been */
+    if (v->watched_bases & bit_of(made->base)) { /* an earlier memory at this base was watched, maybe */
         made->classes |= TOUCHES_WATCHED;
         if (TABLE_ADD(&v->watched))
             *TABLE_LAST(&v->watched) = at;
     }
-    memory_use_begin_anew(v, live_memories_elsewhere(v)); /* what was seen at an address out of nowhere may be in here */
+    memory_use_begin_anew(v, live_memories_elsewhere(v)); /* accesses to unknown memory may have been to this one */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
     return made;
 }
 
-/* One that only its uid is known of. */
+/* The memory of which only the uid is known, added if need be. Returns its place. */
 static uint32_t unnamed(struct verdicts *v, uint32_t uid)
 {
     uint64_t base = UNNAMED | uid;
@@ -190,7 +190,8 @@ uint64_t live_memories_named(struct verdicts *v, uint32_t uid)
     return v->memories.items[at].base;
 }
 
-/* Mapped chunks whose reservation the trace does not name may all be of one. */
+/* The place of the memory that it is a part of; 0: none. Mapped chunks of which the trace does not name the reservation
+ * may be parts of one. */
 static uint32_t part_of(struct verdicts *v, const struct memory_def *def, bool told)
 {
     return def->part_of != 0 || (def->kind == PTDS_MEMORY_MAPPED && !told) ? unnamed(v, def->part_of) : 0;
@@ -207,12 +208,12 @@ static struct memory *share(struct verdicts *v, struct memory *memory, uint32_t 
     return &v->memories.items[place];
 }
 
-/* Another process's memory may be opened again where it is. */
+/* Another process's memory that is opened once more; NULL: it was not open. */
 static struct memory *opened_again(struct verdicts *v, const struct memory_def *def)
 {
     struct memory *found = live_memories_part(v, def->address);
     if (def->bytes == 0) {
-        v->unsure = true; /* how far it goes is not told */
+        v->unsure = true; /* the trace does not tell its size */
         return NULL;
     }
     if (found == NULL || found->kind != PTDS_MEMORY_IPC || found->uid != def->uid)
@@ -221,7 +222,7 @@ static struct memory *opened_again(struct verdicts *v, const struct memory_def *
     return found;
 }
 
-/* `told`: what it is a part of. */
+/* `told`: the definition says what the memory is a part of, if it is. */
 static struct memory *add(struct verdicts *v, const struct memory_def *def, bool told)
 {
     uint64_t base = def->address, bytes = def->bytes;
@@ -233,7 +234,7 @@ static struct memory *add(struct verdicts *v, const struct memory_def *def, bool
     if (made != NULL || base == 0 || bytes == 0 || base + bytes < base)
         return made;
     if (base + bytes > UNNAMED && def->kind != PTDS_MEMORY_ARRAY) {
-        v->unsure = true; /* no program's address: what stands there is ours, and does not make way */
+        v->unsure = true; /* no program's address: memories with made-up addresses stand there */
         return NULL;
     }
     make_way(v, base, base + bytes);

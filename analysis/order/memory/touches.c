@@ -19,7 +19,7 @@
 
 struct operation {
     struct edge_query by;
-    uint32_t count;           /* of accesses so far */
+    uint32_t count;           /* accesses so far */
     unsigned touches, opaque; /* classes of memory */
     bool tells_host;          /* it may write memory that the host can read */
     struct memory *freed;     /* NULL: none */
@@ -50,7 +50,7 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
     remembered_add(v, operation->by.strand, memory, touch, v->now, v->end);
 }
 
-/* What is known of where a range lies: all of it, or with holes, or from its first byte on. */
+/* Rows of bytes as a range: without holes, with holes, or (pitch not known) from the first byte on. */
 static struct touch range_of(uint64_t address, const struct copy_rows *size, enum access access)
 {
     uint64_t width = size->width, height = size->height != 0 ? size->height : 1, pitch = size->pitch, rows, bytes;
@@ -90,14 +90,14 @@ static void add_range(struct verdicts *v, struct operation *operation, uint64_t 
         touch.hi = until < end && operation->count + 1 < TOUCHES_MOST ? until : end;
         add_part(v, operation, memory != NULL ? memory : live_memories_elsewhere(v), &touch);
     }
-    /* Pageable memory the host itself reads and writes, inside the call: nothing of it is pending for another thread. */
+    /* The host itself reads and writes pageable memory inside the call: nothing of that is pending for another thread. */
     if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE) {
         operation->touches |= TOUCHES_HOST;
         operation->tells_host |= access != ACCESS_READ;
     }
 }
 
-/* A memory by a word that names it; how much of it is not seen. Returns its classes. */
+/* An open-ended access to the memory that a word names by its uid. Returns the memory's classes. */
 static unsigned add_reached(struct verdicts *v, uint32_t strand, uint32_t order, uint64_t word)
 {
     struct toucher by = access_cache_toucher(v, strand);
@@ -105,7 +105,7 @@ static unsigned add_reached(struct verdicts *v, uint32_t strand, uint32_t order,
     return access_cache_touch(v, &by, order, live_memories_named(v, (uint32_t)word), access)->classes;
 }
 
-/* An array: by its handle, and, as it may be a part of one, by the word that names what it is of. */
+/* An access to an array: by its handle, or by the word that names the memory of which it is a part. */
 static void add_array(struct verdicts *v, struct operation *operation, uint64_t handle, uint64_t word, enum access access)
 {
     struct touch touch = {ARRAYS | handle, (ARRAYS | handle) + 1, access, EXTENT_HOLES};
@@ -138,7 +138,7 @@ static void add_whole(struct verdicts *v, struct operation *operation, struct me
             &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-/* Where a word comes from: its parameter. */
+/* The place of the word's parameter (offset / 8). */
 static inline uint32_t place_of(uint64_t word)
 {
     return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
@@ -157,7 +157,7 @@ static enum access search_access(const struct signature *signature, uint32_t pla
     return (enum access)at->access;
 }
 
-/* Launches name parameters in order: mostly it is the one after the last, or soon after it. */
+/* The same. Words are in the order of parameters: mostly it is the parameter after the last, or soon after it. */
 static INLINE enum access access_at(const struct signature *signature, uint32_t place, const struct parameter **next)
 {
     const struct parameter *at = *next;
@@ -177,8 +177,8 @@ static inline bool offsets_are_known(struct verdicts *v, const struct call *call
     return v->offsets_seen || signature->wide_first || signature->by_code;
 }
 
-/* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
- * verdicts take is spent here. */
+/* Touches what the words before `words` point to; `signature` NULL: not known. Returns the classes of memory. Verdicts
+ * spend most of their time here. */
 static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by, const struct call *call,
                                     const struct signature *signature, uint32_t words)
 {
@@ -202,7 +202,7 @@ static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by
     return classes;
 }
 
-/* What no pointer names stands behind them. */
+/* Touches what the words name that stand behind the pointers: memories by uid. */
 static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t strand, const struct call *call, uint32_t from,
                                   uint32_t words)
 {
@@ -212,7 +212,7 @@ static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t strand, const str
     return classes;
 }
 
-/* A module's variables stand nowhere. */
+/* Touches the variables of the kernel's module, which no word names. */
 static INLINE unsigned add_variables(struct verdicts *v, const struct toucher *by, const struct signature *signature)
 {
     unsigned classes = signature->complete ? 0 : TOUCHES_GLOBAL;
@@ -220,10 +220,12 @@ static INLINE unsigned add_variables(struct verdicts *v, const struct toucher *b
         return classes;
     const struct memory *memory = access_cache_touch(v, by, access_cache_order(v, TOUCHES_MOST - 1), signature->variables,
                                                      signature->variables_access);
-    return classes | (memory != NULL ? memory->classes : TOUCHES_SHARED); /* NULL: freed, so they may be anywhere */
+    return classes |
+           (memory != NULL ? memory->classes
+                           : TOUCHES_SHARED); /* NULL: the module was unloaded, so the address may be in other memory */
 }
 
-/* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
+/* Words beyond those that are followed: the classes that these may touch. */
 static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 {
     for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
@@ -233,7 +235,7 @@ static RARE unsigned beyond(struct verdicts *v, const struct call *call)
     return 0;
 }
 
-/* What the operation touched, as classes of memory, and which of them it may touch anywhere. */
+/* Notes the classes of memory that the operation touches, and (`opaque`) those of which it may touch any memory. */
 static INLINE void note_classes(struct verdicts *v, uint32_t strand, unsigned touches, unsigned opaque)
 {
     if (touches & TOUCHES_SHARED)
@@ -246,7 +248,7 @@ static INLINE void note_classes(struct verdicts *v, uint32_t strand, unsigned to
     milestones_note(v, strand, strands_at(v, strand)->access, touches);
 }
 
-/* The recorder may know more than the words say, and says so. */
+/* The recorder says that the operation may touch more than its words name. */
 static inline bool is_opaque(const struct call *call)
 {
     return (call->r.flags & (PTDS_CALL_OPAQUE | PTDS_CALL_WHY_MASK)) != 0;
@@ -278,7 +280,7 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t str
     note_classes(v, strand, touches, all ? opaque : opaque | beyond(v, call));
 }
 
-/* A graph's nodes', all in all. */
+/* A graph: what its nodes touch, by uid. */
 static void add_all_reached(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     for (uint32_t i = 0; i < call->words; i++)
@@ -360,7 +362,7 @@ void touches_of_call(struct verdicts *v, const struct call *call, uint32_t stran
         live_memories_remove(v, operation.freed);
 }
 
-/* A free is the host's own act: it touches all of the memory, after what the call has waited for. */
+/* The host touches all of the memory, after what the call has waited for. */
 void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
     const struct call *call = view->call;

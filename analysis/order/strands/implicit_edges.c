@@ -33,7 +33,7 @@ static bool has_new_legacy(const struct verdicts *v, const struct context *conte
     return false;
 }
 
-/* What the policy did with the order to each of them. */
+/* Notes what the policy did with the order behind each legacy strand that is new. */
 static RARE void bring_each(struct verdicts *v, const struct context *context, uint32_t at, uint32_t edge, uint64_t since)
 {
     struct recent recent;
@@ -43,7 +43,7 @@ static RARE void bring_each(struct verdicts *v, const struct context *context, u
             open_edges_bring(v, edge, &strands_at(v, recent.items[i])->newest, NULL);
 }
 
-/* All legacy work that is new to the strand, which has joined all up to operation `since`, as one edge. */
+/* One edge for all legacy work that is new to the strand, which has joined legacy work up to operation `since`. */
 static uint32_t join_queue(struct verdicts *v, uint32_t at, enum edge_kind kind, uint64_t since)
 {
     const struct strand *strand = strands_at(v, at);
@@ -102,7 +102,7 @@ static ASIDE void join_legacy(struct verdicts *v, uint32_t at)
         arrivals_take_over(v, at, queue, fifo, true);
 }
 
-/* Behind the last legacy operation lie all blocking streams' operations before it, too. */
+/* A blocking strand comes after the last legacy operation, and so after all blocking strands' operations before that. */
 static ASIDE void join_blocking(struct verdicts *v, uint32_t at)
 {
     struct strand *strand = strands_at(v, at);
@@ -115,7 +115,7 @@ static ASIDE void join_blocking(struct verdicts *v, uint32_t at)
     strand->joined = source->last;
 }
 
-/* The legacy stream's strands come after blocking streams, and those after its strands only. */
+/* Legacy strands come after blocking and legacy ones, blocking strands after legacy ones only. */
 void implicit_edges_join(struct verdicts *v, uint32_t at)
 {
     struct strand *strand = strands_at(v, at);

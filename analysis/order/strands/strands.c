@@ -79,7 +79,7 @@ void strands_recent(const struct verdicts *v, const struct strand_list *list, ui
     for (uint32_t at = list->newest; at != NO_STRAND; at = strand->older) {
         strand = strands_at(v, at);
         if (strand->last == 0)
-            continue; /* it is new, and this is its first operation */
+            continue; /* the strand is new, and the call at hand is its first operation */
         if (strand->last <= since)
             break;
         if (count == RECENT_MOST)
@@ -259,7 +259,8 @@ static void fill(struct verdicts *v, uint32_t at, const struct call *call, uint3
 {
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream_of(call));
     bool sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
-    enum order_role role = sure ? implicit_order_role(def->kind) : ORDER_ROLE_BLOCKING; /* which it may be */
+    enum order_role role =
+        sure ? implicit_order_role(def->kind) : ORDER_ROLE_BLOCKING; /* the role that orders most, for it may be that */
     *strands_at(v, at) = (struct strand){
         .born = v->now,
         .key = key_of(v, call),
