@@ -93,7 +93,7 @@ struct verdict_totals {
     uint64_t dropped;        /* accesses beyond what is followed */
     uint64_t unplaced;       /* calls on streams beyond what is followed */
     uint64_t examined;       /* pairs of accesses; this number and the next are what the verdicts cost */
-    uint64_t settled_ways;
+    uint64_t traced;         /* orders of which the edges were looked for */
 };
 
 struct edge_sink {

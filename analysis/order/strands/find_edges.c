@@ -233,7 +233,7 @@ bool find_edges_is_unsure(const struct verdicts *v, const struct edge_query *wha
 void find_edges(struct verdicts *v, const struct edge_query *what, uint32_t about, uint64_t op)
 {
     bool settled = true;
-    v->totals.settled_ways++;
+    v->totals.traced++;
     struct traced traced = {.op = op, .upto = UINT64_MAX};
     struct arrival step;
     bool found = first_step(v, what, about, &traced, &step);
