@@ -5,9 +5,11 @@
 #ifndef PTDS_ANALYSIS_CHECK_RESULTS_H
 #define PTDS_ANALYSIS_CHECK_RESULTS_H
 
+#include "analysis/base/line.h"
 #include "analysis/base/table.h"
 #include "analysis/base/text.h"
-#include "analysis/check/check.h"
+#include "analysis/check/conditions.h"
+#include "analysis/compare/compare.h"
 
 #ifdef __cplusplus
 extern "C" {

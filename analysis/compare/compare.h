@@ -10,7 +10,8 @@
 #define PTDS_ANALYSIS_COMPARE_COMPARE_H
 
 #include "analysis/compare/history.h"
-#include "analysis/report/worth.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/rank.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,7 +76,7 @@ struct comparison {
 
 void compare(struct comparison *comparison, const struct history *before, const struct history *after,
              struct tolerance tolerance);
-void comparison_free(struct comparison *comparison);
+void compare_free(struct comparison *comparison);
 
 /* After, or before where it is gone. */
 static inline const struct row *changed_row(const struct changed *changed)

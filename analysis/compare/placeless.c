@@ -24,7 +24,7 @@ static int by_group(const void *one, const void *two)
 {
     struct row_key first = ((const struct member *)one)->row->key, second = ((const struct member *)two)->row->key;
     first.place = second.place = "";
-    return row_key_order(&first, &second);
+    return history_key_order(&first, &second);
 }
 
 /* The places of a group cannot be compared if some are not known (the runtime called, and how many of these have a whole

@@ -6,8 +6,9 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_FINDING_H
 #define PTDS_ANALYSIS_FINDINGS_FINDING_H
 
-#include "analysis/findings/aftermath.h"
-#include "analysis/findings/goes.h"
+#include "analysis/base/id_map.h"
+#include "analysis/findings/aftermath/aftermath.h"
+#include "analysis/findings/removed_by_policy.h"
 #include "analysis/order/edge.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/selection.h"
@@ -38,7 +39,7 @@ enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITIES };
 /* What a finding says of the run's results: nothing, that they may be wrong, that they are (as far as orders go). */
 enum doubt { DOUBT_NONE, DOUBT_MAY, DOUBT_WRONG, DOUBTS };
 
-/* Whether reports tell a finding by itself, or in one line with others, and why (report/worth.h). */
+/* Whether reports tell a finding by itself, or in one line with others, and why (report/rank.h). */
 enum fold {
     FOLD_SHOWN,
     FOLD_FLOOR,   /* it would save too little */
@@ -84,12 +85,12 @@ struct finding {
     uint64_t count;                     /* calls */
     uint64_t first, last;               /* ticks of entry */
     uint64_t host_ns;                   /* lost, by the calls whose loss is known */
-    uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/worth.h) */
+    uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/rank.h) */
     uint64_t known, unknown;            /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
     uint64_t timed;                     /* of these, those that a time between two events may need, and nothing else */
     uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
-    struct goes_set goes;               /* what its calls answered */
+    struct removed_set goes;            /* what its calls answered */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */
@@ -103,8 +104,8 @@ struct findings {
     uint64_t lately_key;    /* of the finding that was found last, */
     struct finding *lately; /* NULL none */
     uint64_t refused;       /* beyond FINDING_LIMIT, or without memory */
-    /* For report/pass.c: only calls of this part of the trace count, whenever a rule speaks of them (the rule sees all);
-     * NULL: all do. And what was flagged last: which finding, and the call that went to it. */
+    /* For report/pass/pass_over_calls.c: only calls of this part of the trace count, whenever a rule speaks of them (the
+     * rule sees all); NULL: all do. And what was flagged last: which finding, and the call that went to it. */
     const struct selected *selected;
     struct finding *flagged;
     const struct call *flagged_call;
@@ -180,13 +181,13 @@ static inline void finding_cost_unknown(struct finding *finding)
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 
 /* Appends all of `from`, which is empty after. After the last call only. */
-void findings_move(struct findings *to, struct findings *from);
-void findings_drop(struct findings *findings); /* all of them */
-/* For findings_keep: some call of it costs something, or may. */
+void finding_move_all(struct findings *to, struct findings *from);
+void finding_drop_all(struct findings *findings); /* all of them */
+/* For finding_keep_only: some call of it costs something, or may. */
 bool finding_has_cost(const struct finding *finding);
 /* Drops those that `keep` says no to. After the last call only. */
-void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
-void findings_free(struct findings *findings);
+void finding_keep_only(struct findings *findings, bool (*keep)(const struct finding *finding));
+void finding_free_all(struct findings *findings);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 #define PTDS_ANALYSIS_GAIN_H
 
 #include "analysis/base/table.h"
-#include "analysis/findings/saving.h"
+#include "analysis/findings/aftermath/saving.h"
 #include "analysis/model/model.h"
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 
 #include "analysis/findings/finding.h"
 #include "analysis/findings/gain.h"
-#include "analysis/findings/saving.h"
+#include "analysis/findings/aftermath/saving.h"
 #include "analysis/findings/startup.h"
 #include "analysis/order/edge.h"
 #include "analysis/model/model.h"
@@ -24,11 +24,11 @@ struct rule_run {
     const struct rule *rule;
     struct model *model; /* to ask; a rule changes nothing in it */
     const struct trace *trace;
-    const struct aftermath *aftermath; /* to ask, likewise */
-    struct savings *savings;           /* costs that are known only later */
-    const struct startup *startup;     /* whether the program has begun */
-    struct gain *gain;                 /* what waits behind implicit order */
-    const struct goes_policies *goes;  /* whose orders are asked about */
+    const struct aftermath *aftermath;   /* to ask, likewise */
+    struct savings *savings;             /* costs that are known only later */
+    const struct startup *startup;       /* whether the program has begun */
+    struct gain *gain;                   /* what waits behind implicit order */
+    const struct removed_policies *goes; /* whose orders are asked about */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
     bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
@@ -74,7 +74,7 @@ struct rule {
     const char *const *sentences; /* what a detail is, where that is not `sentence` (NULL: it is); PER_DETAIL */
     const char *const *remedies;  /* what to do about a detail, where that is not `advice`; likewise */
     const char *bad, *good;
-    enum goes_by goes;      /* by which policies what it finds would go (goes.h) */
+    enum removed_by goes;   /* by which policies what it finds would go (removed_by_policy.h) */
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
     bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */
@@ -96,7 +96,7 @@ struct rule {
 /* Whether the report is about the call: of a selection it is not about all of those that a rule has to look at. */
 static inline bool rule_asks_of(const struct rule_run *run, const struct call_view *view)
 {
-    return run->findings.selected == NULL || selected_has(run->findings.selected, view->call);
+    return run->findings.selected == NULL || selection_has(run->findings.selected, view->call);
 }
 
 /* A call that blocked, behind other streams' work alone, by the legacy stream's implicit order: legacy-barrier is charged

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
+
 static struct sequence_thread *thread_of(struct sequence_search *search, uint32_t uid)
 {
     uint32_t at;

@@ -8,6 +8,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_SEQUENCE_H
 #define PTDS_ANALYSIS_FINDINGS_SEQUENCE_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 #include "analysis/base/table.h"
 

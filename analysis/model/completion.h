@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_MODEL_COMPLETION_H
 #define PTDS_ANALYSIS_MODEL_COMPLETION_H
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
 
 #ifdef __cplusplus
@@ -28,15 +28,15 @@ struct completions {
 };
 
 /* Takes over what the completion holds. False: no room, and nothing will be learnt. */
-bool completions_add(struct completions *completions, struct completion *completion);
+bool completion_add(struct completions *completions, struct completion *completion);
 
 /* The one that returned first, if that was by `now`; the caller frees what it holds. */
-bool completions_take(struct completions *completions, uint64_t now, struct completion *out);
+bool completion_take(struct completions *completions, uint64_t now, struct completion *out);
 /* As if `count` had not been taken: they must be the last ones, and nothing added since. Nothing of them was freed. */
-void completions_untake(struct completions *completions, size_t count);
+void completion_untake(struct completions *completions, size_t count);
 
 void completion_free(struct completion *completion);
-void completions_free(struct completions *completions);
+void completion_free_all(struct completions *completions);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #ifndef PTDS_ANALYSIS_MODEL_HOLD_H
 #define PTDS_ANALYSIS_MODEL_HOLD_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,6 +9,7 @@
  * Knowledge only grows, so what is ordered stays ordered; what is not, or by the host alone, is looked at again when the
  * lane has learnt of the other one.
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/blame.h"
 
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_BLAME_H
 #define PTDS_ANALYSIS_ORDER_BLAME_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/knowledge.h"
 
 /* Two accesses of a memory. */

@@ -3,6 +3,7 @@
  * Two operations and one piece of memory: is it a conflict, and what orders it? Called for every pair of accesses that
  * accesses.c finds in question; what a pair can no longer change must be found out first and cheaply.
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/blame.h"
 #include "analysis/order/marks.h"
 

@@ -4,6 +4,7 @@
  * settled and handed to the sink when nobody does any more, or at the end of the trace. An edge is false only if nothing
  * spoke against it until then.
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>

@@ -18,11 +18,13 @@
 #ifndef PTDS_ANALYSIS_ORDER_ENGINE_H
 #define PTDS_ANALYSIS_ORDER_ENGINE_H
 
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
 #include "analysis/order/lane.h"
 #include "analysis/order/memories.h"
 #include "analysis/order/verdict.h"
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
 

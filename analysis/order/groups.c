@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 
 enum { TRIMMED_FROM = 32 }; /* entries */
 
@@ -98,7 +99,7 @@ static void find_needed(const struct verdicts *v, const struct known_list *list,
 static void trim(struct verdicts *v, const struct lane *lane, struct known_list *list, uint32_t group)
 {
     struct known *items = known_items(list);
-    bool *needed = memory_zeroed(list->count, sizeof *needed);
+    bool *needed = heap_zeroed(list->count, sizeof *needed);
     uint32_t kept = 0;
     if (needed == NULL)
         return;

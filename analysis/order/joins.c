@@ -5,6 +5,7 @@
  * Whom it comes after says model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out
  * and a FIFO edge are one for all legacy work that is new.
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/knowledge.h"
 
 #include <stdlib.h>

@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/model/model_slots.h"
 
 bool kept_begin(struct verdicts *v, struct model *model)
 {
@@ -21,7 +22,7 @@ bool kept_begin(struct verdicts *v, struct model *model)
     bool takes = !promised && (v->trace->flags & PTDS_CALL_REMAPPED), overtakes = !promised && v->trace->from_pinned;
     if (!takes && !overtakes)
         return true;
-    v->kept = memory_zeroed(1, sizeof *v->kept);
+    v->kept = heap_zeroed(1, sizeof *v->kept);
     if (v->kept == NULL)
         return false;
     *v->kept = (struct kept){.model = model, .takes = takes, .overtakes = overtakes};
@@ -105,7 +106,7 @@ enum edge_loss kept_not(const struct verdicts *v, const struct edge_end *first, 
 {
     struct kept *kept = v->kept;
     struct model *model = kept->model;
-    uint32_t slot = model_slot(model, first->target);
+    uint32_t slot = model_slots_find(model, first->target);
     uint64_t number = op - v->shift;
     if (was_done(kept, slot))
         return LOSS_NONE;
@@ -121,7 +122,7 @@ enum edge_loss kept_by_nothing_asked(const struct verdicts *v, const struct edge
 {
     struct kept *kept = v->kept;
     const struct order *order = &asked(kept)->order;
-    uint32_t slot = model_slot(kept->model, first->target);
+    uint32_t slot = model_slots_find(kept->model, first->target);
     uint64_t number = op - v->shift;
     if (!kept->view->submits || was_done(kept, slot))
         return LOSS_NONE;

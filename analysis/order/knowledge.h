@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_KNOWLEDGE_H
 #define PTDS_ANALYSIS_ORDER_KNOWLEDGE_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/engine.h"
 
 /* What the lane, or the host, knows of lane `about` by explicit order. */

@@ -18,10 +18,11 @@
 #ifndef PTDS_ANALYSIS_ORDER_LANE_H
 #define PTDS_ANALYSIS_ORDER_LANE_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/memories.h"
 #include "analysis/order/verdict.h"
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
 
 #define LANE_KEPT 0x80000000u /* beside the thread: a lane's legacy work that the policy left where it was */

@@ -3,6 +3,8 @@
  * Lanes and what each of them knows. Called for every operation of a trace: nothing here may take time that grows with the
  * trace. Ids are the trace's and are mapped, never used as indices.
  */
+#include "analysis/base/id_map.h"
+#include "analysis/model/model_slots.h"
 #include "analysis/order/blame.h"
 
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 uint32_t lanes_context(struct verdicts *v, uint32_t uid)
 {
     uint32_t at;
-    if (!model_context_position(v->model, uid, &at))
+    if (!model_slots_context(v->model, uid, &at))
         return NO_LANE;
     void *grown = table_grow(v->contexts.items, &v->contexts.room, (size_t)at + 1, sizeof *v->contexts.items);
     if (grown == NULL)

@@ -3,6 +3,7 @@
  * What a lane gets to know of the others, and over which edge: its clock rises, and how that came is noted. Called by
  * joins.c and waits.c, several times for each implicit edge. Nothing may be noted of what everybody comes after anyway.
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/blame.h"
 
 #include <stdlib.h>

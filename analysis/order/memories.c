@@ -4,6 +4,7 @@
  * first. An address range is reused by later allocations, so what was done to an earlier one is forgotten with it. Memory 0
  * stands for whatever lies in no known allocation.
  */
+#include "analysis/base/id_map.h"
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>

@@ -235,7 +235,8 @@ void places_free(struct verdicts *v);
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second);
 void conflicts_describe(const struct verdicts *v, const struct blame_meeting *meeting, struct edge_pair *pair);
-/* For conflicts_opaque (marks.h): the operation meets the others; it is marked as opaque by these classes, not none. */
+/* For conflicts_opaque (region_marks.h): the operation meets the others; it is marked as opaque by these classes, not none.
+ */
 void conflicts_meet(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 void conflicts_be_opaque(struct verdicts *v, uint32_t lane, unsigned opaque);
 /* The host has learnt of the lane, by this wait, which has returned. */

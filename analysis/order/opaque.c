@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which lanes have operations that may touch any memory, and that not everybody comes after anyway: only those are asked
- * about them. Called by conflicts.c and lanes.c, and by marks.h where an operation is one of these.
+ * about them. Called by conflicts.c and lanes.c, and by region_marks.h where an operation is one of these.
  */
 #include "analysis/order/marks.h"
 

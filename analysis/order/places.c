@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 
 enum { LINE = 64, PLACES = 1 << PLACE_BITS };
 _Static_assert(sizeof(struct place) == LINE, "a line");
@@ -19,7 +20,7 @@ _Static_assert(PLACES - 1 <= UINT16_MAX && MEMORIES_MOST <= UINT32_MAX / sizeof(
 /* Zeroed by the system page by page, as they are used: a short trace uses few. */
 bool places_begin(struct verdicts *v)
 {
-    v->place_room = memory_zeroed(PLACES + 1, LINE);
+    v->place_room = heap_zeroed(PLACES + 1, LINE);
     v->places = (struct place *)(((uintptr_t)v->place_room + LINE - 1) / LINE * LINE);
     return v->place_room != NULL;
 }
@@ -44,7 +45,7 @@ static INLINE struct remembered *remembered_at(const struct place *place, struct
 static RARE bool more_room(struct waiting *waiting)
 {
     size_t room = waiting->room != 0 ? waiting->room * 2u : WAITING_FEW;
-    uint16_t *grown = room > WAITING_FEW && room <= WAITING_MOST ? memory_bytes(room * sizeof *grown) : NULL;
+    uint16_t *grown = room > WAITING_FEW && room <= WAITING_MOST ? heap_bytes(room * sizeof *grown) : NULL;
     if (grown == NULL && room != WAITING_FEW)
         return false;
     if (grown != NULL) {

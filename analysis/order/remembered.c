@@ -4,6 +4,7 @@
  * accesses.c and places.c, which decide what is to be remembered. Must not grow beyond ACCESSES_MOST: what there is no room
  * for is forgotten, oldest first, and that is told (blame_forgotten).
  */
+#include "analysis/base/hints.h"
 #include "analysis/order/blame.h"
 
 static uint16_t bucket_of(uint32_t lane, const struct touch *touch)

@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_ROWS_H
 #define PTDS_ANALYSIS_ORDER_ROWS_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 enum { ROWS_SPANS_AT = 6 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 
 enum { EDGES_A_LANE = 8 }; /* at most OPEN_MOST / LANES_MOST */
 _Static_assert(EDGES_A_LANE <= OPEN_MOST / LANES_MOST, "sweeping comes before giving up");
@@ -341,9 +341,9 @@ static void give_up(struct verdicts *v)
 
 void sweep(struct verdicts *v)
 {
-    struct sweeping s = {.lane = memory_zeroed(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
+    struct sweeping s = {.lane = heap_zeroed(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
     s.groups = v->contexts.count * GROUPS_A_CONTEXT;
-    s.group = s.groups != 0 ? memory_zeroed(s.groups, sizeof *s.group) : NULL;
+    s.group = s.groups != 0 ? heap_zeroed(s.groups, sizeof *s.group) : NULL;
     if (s.lane != NULL && s.group != NULL) {
         collect_accesses(v, &s); /* too many are forgotten here */
         for (uint32_t i = 0; v->forgetful != 0 && i < v->lanes.count; i++)

@@ -4,6 +4,8 @@
  * be in them. A launch's words count only where they lie in an allocation; what a kernel does there says its signature, or
  * nobody.
  */
+#include "analysis/base/hints.h"
+#include "analysis/model/classify.h"
 #include "analysis/order/blame.h"
 #include "analysis/order/marks.h"
 #include "analysis/order/places.h"
@@ -85,7 +87,7 @@ static void add_range(struct verdicts *v, struct operation *operation, uint64_t 
         add_part(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
     }
     /* Pageable memory the host itself reads and writes, inside the call: nothing of it is pending for another thread. */
-    if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE) {
+    if (classify_is_host_memory(kind) && kind != PTDS_MEMORY_PAGEABLE) {
         operation->touches |= TOUCHES_HOST;
         operation->tells_host |= access != ACCESS_READ;
     }

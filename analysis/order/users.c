@@ -9,12 +9,13 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 
 static bool give_room(struct memory *memory)
 {
     uint32_t room = memory->users_room != 0 ? memory->users_room * 2 : USERS_LEAST;
-    struct user *grown = room <= USERS_MOST ? memory_zeroed(room, sizeof *grown) : NULL;
+    struct user *grown = room <= USERS_MOST ? heap_zeroed(room, sizeof *grown) : NULL;
     if (grown == NULL)
         return false;
     memory->used = 0;

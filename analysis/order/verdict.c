@@ -7,14 +7,16 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
 
 /* Of cuEventCreate. */
 enum { EVENT_DISABLE_TIMING = 2 };
 
 static bool begin(struct verdicts *v, struct model *model)
 {
-    v->ends = memory_bytes(ENDS * sizeof *v->ends); /* nobody asks for one that was not written */
+    v->ends = heap_bytes(ENDS * sizeof *v->ends); /* nobody asks for one that was not written */
     if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v, model))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX, .group = NO_GROUP};
@@ -45,7 +47,7 @@ static uint64_t lost_until(const struct trace *trace)
 struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
 {
     const struct trace *trace = model->trace;
-    struct verdicts *v = memory_zeroed(1, sizeof *v);
+    struct verdicts *v = heap_zeroed(1, sizeof *v);
     if (v == NULL)
         return NULL;
     v->model = model;

@@ -42,13 +42,13 @@ void known_end(struct known_order *known)
     }
     free(known->streams.items);
     vclock_free(&known->done);
-    completions_free(&known->waits);
+    completion_free_all(&known->waits);
 }
 
 void known_until(struct known_order *known, uint64_t ticks)
 {
     struct completion wait;
-    while (completions_take(&known->waits, ticks, &wait)) {
+    while (completion_take(&known->waits, ticks, &wait)) {
         vclock_join(&known->done, &wait.clock);
         completion_free(&wait);
     }
@@ -139,7 +139,7 @@ void known_wait(struct known_order *known, const struct model *model, const stru
     struct completion wait = {.ticks = model_returned_at(view->call)};
     known_cover(known, model, view, &wait.clock);
     if (wait.clock.room != 0)
-        completions_add(&known->waits, &wait);
+        completion_add(&known->waits, &wait);
 }
 
 /* The last note that is not of a later operation. */

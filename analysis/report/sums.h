@@ -40,7 +40,7 @@ struct sums {
 };
 
 /* The line that a folded finding is told in: its rule's id, or the name of the library whose inside it is. */
-const char *finding_cause(const struct definitions *defs, const struct finding *finding);
+const char *sums_cause_of(const struct definitions *defs, const struct finding *finding);
 
 /* Adds a finding that is worth a line, or a folded one, with what it comes to. In order of rank. */
 void sums_add(struct sums *sums, const struct definitions *defs, const struct finding *finding, bool shown, struct sum sum);

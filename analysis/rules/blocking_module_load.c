@@ -21,7 +21,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "blocking-module-load",
     .class_ = "H8",
-    .goes = GOES_STAYS,
+    .goes = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .title = "loading code waited for the whole context",

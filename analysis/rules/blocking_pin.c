@@ -17,13 +17,13 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_PIN)
-        hold_charge(run, view, ALLOC_HELD);
+        charge_held(run, view, ALLOC_HELD);
 }
 
 static const struct rule rule = {
     .id = "blocking-pin",
     .class_ = "H5",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

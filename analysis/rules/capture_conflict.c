@@ -91,7 +91,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "capture-conflict",
     .class_ = "H12",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .severity = SEVERITY_ERROR,
     .title = "work in the way of an open stream capture",
     .sentence =

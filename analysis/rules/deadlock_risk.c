@@ -148,7 +148,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "deadlock-risk",
     .class_ = "H14",
-    .goes = GOES_WITH_WAIT,
+    .goes = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .title = "a wait for a kernel that may not end by itself",
     .sentence =

@@ -39,7 +39,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "device-wide-sync",
     .class_ = "H6",
-    .goes = GOES_STAYS,
+    .goes = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a wait for the whole device while several streams were busy",

@@ -74,7 +74,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "hardware-queues",
     .class_ = "H11",
-    .goes = GOES_WITH_REMAP,
+    .goes = REMOVED_WITH_REMAP,
     .severity = SEVERITY_NOTE,
     .title = "more busy streams than hardware queues",
     .sentence = "Streams that share one of the device's queues may wait for each other though nothing orders them; a remap "

@@ -8,13 +8,13 @@
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_LOAD)
-        hold_charge(run, view, 0);
+        charge_held(run, view, 0);
 }
 
 static const struct rule rule = {
     .id = "lazy-load-holds-others",
     .class_ = "H8",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "loading code held up other threads",
     .sentence = "While a module or a kernel is loaded the driver holds its lock: calls of other threads wait, whatever "

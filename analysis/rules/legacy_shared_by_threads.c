@@ -23,7 +23,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "legacy-shared-by-threads",
     .class_ = "H2",
-    .goes = GOES_WITH_TURN,
+    .goes = REMOVED_WITH_TURN,
     .severity = SEVERITY_WARNING,
     .title = "threads queue behind each other on the default stream",
     .sentence =

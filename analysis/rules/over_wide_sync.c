@@ -52,7 +52,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 static const struct rule rule = {
     .id = "over-wide-sync",
     .class_ = "H6",
-    .goes = GOES_WITH_WAIT,
+    .goes = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a wait for more streams than were needed",

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "analysis/base/line.h"
 #include "analysis/findings/rule.h"
 #include "analysis/base/text.h"
 
@@ -77,7 +78,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "process-switch",
     .class_ = "H13",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .banner = true,
     .title = "a switch changes how the whole process runs",

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/findings/rule.h"
 
 enum { NOT_READY = 600, LEAST_QUERIES = 100, MOST_GAP_NS = 100000, MOST_THREADS = 4096 };
@@ -96,7 +97,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "query-spin",
     .class_ = "H15",
-    .goes = GOES_WITH_PART,
+    .goes = REMOVED_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a thread waits by asking over and over",

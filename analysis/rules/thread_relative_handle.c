@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/rule.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/order/touch.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
@@ -85,7 +85,7 @@ static void waited(struct state *state, const struct call_view *view)
     if (!own || view->asked_kind != PTDS_STREAM_PER_THREAD || view->asked != view->target || view->waits.count != 0)
         return;
     if (state->waiters == NULL)
-        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
+        state->waiters = heap_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters != NULL && state->waiting < WAITERS)
         state->waiters[state->waiting++] =
             (struct waiter){.thread = view->call->thread, .context = view->context, .call = *call};
@@ -172,7 +172,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-relative-handle",
     .class_ = "R7",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "waited for the wrong thread's stream",
     .sentence = "CU_STREAM_PER_THREAD names another stream in each thread; stored by one thread and used by another, it is "

@@ -54,7 +54,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "unordered-conflict",
     .class_ = "R5",
-    .goes = GOES_NEVER,
+    .goes = REMOVED_NEVER,
     .title = "nothing orders two uses of one memory",
     .sentence = "Both touch the same memory, one of them writes it, and neither streams, events nor the host order them.",
     .advice = "Record an event after the first and wait for it before the second.",

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 
 #include "analysis/findings/rule.h"
 
@@ -63,7 +63,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter)
 static void hold_back(struct state *state, const struct call_view *view)
 {
     if (state->waiters == NULL)
-        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
+        state->waiters = heap_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters == NULL || state->waiting == WAITERS)
         return;
     struct waiter *waiter = &state->waiters[state->waiting++];
@@ -126,7 +126,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "useless-sync",
     .class_ = "H6",
-    .goes = GOES_WITH_PART,
+    .goes = REMOVED_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a wait that changes nothing",

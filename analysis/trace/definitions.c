@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/id_map.h"
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
 
 /* The item of `list` known under `id` in records of this kind, appended if it is new; NULL without memory. */
 #define ITEM(defs, list, kind, id) \
@@ -43,7 +45,7 @@ static void *keep(struct definitions *defs, size_t bytes)
 {
     size_t need = (bytes + 7) & ~(size_t)7, room = need > KEPT_LEAST ? need : KEPT_LEAST;
     if (defs->kept == NULL || defs->kept->left < need) {
-        struct kept_bytes *more = memory_bytes(sizeof *more + room);
+        struct kept_bytes *more = heap_bytes(sizeof *more + room);
         if (more == NULL) {
             defs->out_of_memory = true;
             return NULL;
@@ -386,7 +388,7 @@ static int by_ticks(const void *one, const void *two)
 
 void definitions_finish(struct definitions *defs)
 {
-    definitions_leave_shim_out(defs);
+    frames_leave_shim_out(defs);
     if (defs->memories.count != 0)
         qsort(defs->memories.items, defs->memories.count, sizeof defs->memories.items[0], by_ticks);
 }

@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_MARKDOWN_H
 #define PTDS_ANALYSIS_VIEWS_MARKDOWN_H
 
+#include "analysis/base/sink.h"
 #include "analysis/base/text.h"
 
 #ifdef __cplusplus

@@ -6,8 +6,9 @@
 #ifndef PTDS_ANALYSIS_VIEWS_OPENING_H
 #define PTDS_ANALYSIS_VIEWS_OPENING_H
 
-#include "analysis/report/fold.h"
-#include "analysis/views/words.h"
+#include "analysis/base/line.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,11 +31,6 @@ struct line opening_lost(const struct report *report);
 struct line opening_default_stream(const struct report *report);
 struct line opening_blocked(const struct report *report);
 struct line opening_startup(const struct report *report); /* before the first kernel; empty: nothing */
-/* The same three of several processes, and opening_nothing_found (opening_many.c). */
-struct line opening_default_streams(const struct traces *traces, const struct runs *runs);
-struct line opening_blocked_of_many(const struct traces *traces, const struct runs *runs);
-struct line opening_startup_of_many(const struct runs *runs);
-struct line opening_nothing_found_in_many(const struct traces *traces, const struct runs *runs);
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 
@@ -49,8 +45,6 @@ struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the 
 
 struct line opening_nothing_found(const struct report *report); /* "No hazards found: 29 rules looked at 54 calls" */
 
-/* The trace's file as a word of a command, with a blank before it: its name alone where its path is very long. */
-struct line report_file(const struct report *report);
 /* The one command that comes next. Never cut: who copies half of it gets an error. */
 struct line opening_next(const struct report *report);
 

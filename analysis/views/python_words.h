@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_PYTHON_WORDS_H
 #define PTDS_ANALYSIS_VIEWS_PYTHON_WORDS_H
 
+#include "analysis/base/line.h"
 #include "analysis/report/report.h"
 
 /* Where stacks have an interpreter in them whose functions the shim does not read; else empty. */

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_WHATIF_RECORDED_H
 #define PTDS_ANALYSIS_WHATIF_RECORDED_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/base/sorted.h"
 #include "analysis/report/report.h"
 

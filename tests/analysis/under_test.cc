@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/support.h"
+#include "analysis/trace/merge.h"
 
 namespace ptds
 {

@@ -4,6 +4,7 @@
  * who waits for them, and what is done where the driver refuses.
  */
 #include "tests/guard/script.h"
+#include "analysis/views/html/region_marks.h"
 
 #include <unistd.h>
 

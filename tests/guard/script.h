@@ -28,6 +28,7 @@ extern "C" {
 }
 
 #include "tests/guard/caller.h"
+#include "analysis/views/html/region_marks.h"
 
 namespace
 {

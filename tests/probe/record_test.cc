@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/probe/record.h"
+#include "analysis/probe/runs/run_record.h"
+#include "analysis/report/default_cost.h"
 #include "tests/support/expected.h"
 #include "tests/support/run_child.h"
 #include "tests/support/trace_builder.h"
@@ -39,7 +40,7 @@ record Read(const std::vector<std::string> &traces, bool replayed = false)
     for (size_t i = 0; i < traces.size(); i++)
         std::ofstream(folder / std::to_string(i) + ".ptds") << traces[i];
     std::filesystem::current_path(folder.path());
-    record_read(&found, ".", replayed);
+    run_record_read(&found, ".", replayed);
     std::filesystem::current_path(here);
     return found;
 }

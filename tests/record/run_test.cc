@@ -17,6 +17,7 @@
 
 extern "C" {
 #include "interpose/record/run.h"
+#include "analysis/report/outcome.h"
 }
 
 namespace

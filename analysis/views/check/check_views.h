@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_CHECK_CHECK_VIEWS_H
 #define PTDS_ANALYSIS_VIEWS_CHECK_CHECK_VIEWS_H
 
+#include "analysis/base/sink.h"
 #include "analysis/check/results.h"
 
 #ifdef __cplusplus

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#include "analysis/views/words.h"
+#include "analysis/base/sink.h"
+#include "analysis/views/report_words.h"
 
 struct packer {
     z_stream z;

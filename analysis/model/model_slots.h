@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where streams, contexts and threads lie in the tables of the model.
+ */
+#ifndef PTDS_ANALYSIS_MODEL_MODEL_SLOTS_H
+#define PTDS_ANALYSIS_MODEL_MODEL_SLOTS_H
+
+#include "analysis/model/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+uint32_t model_slots_find(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
+
+/* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
+uint32_t model_slots_open(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+
+/* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
+uint32_t model_slots_open_in(struct model *model, const struct model_stream *opened, struct order *only,
+                             enum order_role role, uint64_t now);
+
+/* The stream's place in its context's list of busy ones goes to the last of them. */
+void model_slots_drop_busy(struct model_context *context, struct model_stream *stream, size_t at);
+
+/* The slot of a stream, opened if this is its first use. */
+static inline uint32_t model_slots_use(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+{
+    uint32_t slot;
+    if (uid == 0)
+        return MODEL_NO_SLOT;
+    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_slots_open(model, call, uid);
+}
+
+bool model_slots_context(struct model *model, uint32_t uid, uint32_t *at);
+
+bool model_slots_thread(struct model *model, uint32_t uid, uint32_t *at);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
