@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for all that a report is made of (what only shows one sees to itself), and whether there always was some: most of
- * what has none goes on and knows less, and the report has to say that it may be of less. No function here exits, aborts or
- * prints.
+ * Memory for everything that a report is made of (views see to their own), and a count of the allocations that failed.
+ * Most code that gets no memory goes on and knows less, so the report has to say that it may be of less than the trace.
+ * No function here exits, aborts or prints.
  */
 #ifndef PTDS_ANALYSIS_BASE_HEAP_H
 #define PTDS_ANALYSIS_BASE_HEAP_H
@@ -14,12 +14,13 @@
 extern "C" {
 #endif
 
-/* As calloc, malloc and realloc; free gives it back. NULL: there is none, and that is counted. */
+/* As calloc, malloc and realloc; free() releases the memory, the caller owns it. NULL: there is no memory, and the
+ * failure is counted. */
 void *heap_zeroed(size_t count, size_t size);
 void *heap_bytes(size_t size);
 void *heap_resized(void *block, size_t size);
 
-/* How often there was none, in all threads so far. */
+/* How many allocations have failed so far, in all threads. */
 uint64_t heap_refusals(void);
 
 #ifdef __cplusplus

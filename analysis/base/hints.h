@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the compiler is told of how often code runs.
+ * Hints to the compiler on how often a function is called.
  */
 #ifndef PTDS_ANALYSIS_BASE_HINTS_H
 #define PTDS_ANALYSIS_BASE_HINTS_H
@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-/* What most calls of a trace do not come to, kept out of the functions that all of them go through. */
+/* A function for what few calls of a trace need: kept out of the functions that every call goes through. */
 #define RARE __attribute__((noinline, cold))
 
-/* What only some calls come to: the others need not save registers for it. */
+/* A function for what some calls need: the other calls do not save registers for it. */
 #define ASIDE __attribute__((noinline))
 
-/* What nearly all calls come to, from one or two places, and the compiler takes for too long to repeat there. */
+/* A function that nearly every call needs, used in one or two places: inlined though the compiler finds it too long. */
 #define INLINE inline __attribute__((always_inline))
 
 #ifdef __cplusplus

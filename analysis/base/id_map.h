@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* Small keys, as the shim's own ids are, have their place in an array, which costs nothing to look up, call by call; all
- * others are hashed. */
+/* Keys below ID_MAP_SMALL, as the ids of the shim are, index an array, which costs next to nothing for each call;
+ * other keys are hashed. */
 enum { ID_MAP_SMALL = 1 << 12 };
 
 struct id_map {
@@ -26,16 +26,17 @@ struct id_map {
     size_t used, room; /* used: all keys that are hashed */
 };
 
-/* False when there is no memory. An existing key gets the new value. Any number is a key; UINT32_MAX is no valid value, and
- * refused. */
+/* Maps the key to the value, in place of an earlier value. False without memory, or where the value is UINT32_MAX. */
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
 
+/* Where the search for a hashed key begins. */
 static inline size_t id_map_home(const struct id_map *map, uint64_t key)
 {
     uint64_t mixed = key * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
 }
 
+/* Whether the map has the key; then *value is its value. */
 static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
 {
     if (key < ID_MAP_SMALL) {
@@ -55,8 +56,10 @@ static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *
     return true;
 }
 
+/* Removes the key; nothing where the map has none such. */
 void id_map_remove(struct id_map *map, uint64_t key);
 
+/* Releases the memory of the map, which is empty afterwards. */
 void id_map_free(struct id_map *map);
 
 #ifdef __cplusplus

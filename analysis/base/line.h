@@ -12,19 +12,20 @@
 extern "C" {
 #endif
 
-/* A line being put together in a fixed buffer; overflow is cut and never written past. */
+/* A line that is being put together. Text beyond the buffer is cut, never written past it. */
 struct line {
     char text[256];
     size_t used;
 };
 
+/* Adds the formatted text, as much of it as fits. */
 void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds all of it, if the line then has at most so many columns; else nothing. False: nothing. */
+/* Adds the formatted text if the line then has at most `columns` bytes. False: the line is unchanged. */
 bool line_add_whole(struct line *line, size_t columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Shortens a line to so many columns: after a whole word, with " ..." in its place; only a single long word is cut, and not
- * inside a UTF-8 sequence. */
+/* Shortens the line to `columns` bytes: ends it after a whole word and adds " ..."; cuts inside a word only where it
+ * has no other, and never inside a UTF-8 sequence. */
 void line_fit(struct line *line, size_t columns);
 
 #ifdef __cplusplus

@@ -11,16 +11,18 @@
 extern "C" {
 #endif
 
-/* The caller's: `write` gets pieces of text, not terminated, in order, on the calling thread. It must not fail loudly. */
+/* Takes the text that a view writes. The caller fills in both: `write` gets pieces of text, not terminated, in order,
+ * on the calling thread, and reports no error; `data` is the caller's own. */
 struct text_sink {
     void (*write)(struct text_sink *sink, const char *text, size_t size);
     void *data;
 };
 
-/* At most 1023 bytes a call; longer text is cut. */
+/* Writes the formatted text, at most 1023 bytes of it. */
 void sink_printf(struct text_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Up to the first of those characters, or to the end, control characters as spaces. Returns what is left. */
+/* Writes `text` up to the first character that is in `stop`, or to its end; control characters become spaces. Returns
+ * the rest of `text`. */
 const char *sink_until(struct text_sink *sink, const char *text, const char *stop);
 
 #ifdef __cplusplus

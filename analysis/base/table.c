@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growing arrays and the id map. Called from all of analysis/, also inside a traced process at its exit: must never exit,
- * abort or print; a lack of memory is a return value.
+ * Grows arrays. Called from all of analysis/, also inside a traced process at its exit: must never exit, abort or print.
  */
 #include "analysis/base/table.h"
 

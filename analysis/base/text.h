@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where text goes, and how untrusted text, times and counts become text.
+ * How untrusted text, times and counts become text.
  */
 #ifndef PTDS_ANALYSIS_BASE_TEXT_H
 #define PTDS_ANALYSIS_BASE_TEXT_H
@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-/* Copies `size` bytes of untrusted text, ended early by a zero, as valid UTF-8 without control characters, nor those that
- * turn the direction of writing; terminates it. `out` has room for `room` bytes, at least 1. Returns the length. */
+/* Copies `size` bytes of untrusted text, up to the first zero byte, as valid UTF-8 without control characters and
+ * without characters that change the direction of writing. `out` has `room` bytes, at least 1, and is terminated.
+ * Returns the length. */
 size_t text_clean(char *out, size_t room, const void *bytes, size_t size);
 
 /* A cleaned, terminated copy that the caller frees; NULL without memory. */
@@ -42,10 +43,10 @@ struct small_text text_share(uint64_t part, uint64_t whole);
 /* Demangles a C++ name if the process has a demangler, else copies. `out` is terminated. */
 void text_demangle(char *out, size_t room, const char *name);
 
-/* The bare name: "void at::native::(anonymous namespace)::add<float>(float *)" is "add". */
+/* The bare name of a function: "add" of "void at::native::(anonymous namespace)::add<float>(float *)". */
 struct line text_function(const char *name);
 
-/* The part after the last slash. */
+/* The part of a path after its last slash. Points into `path`. */
 const char *text_base(const char *path);
 
 #ifdef __cplusplus

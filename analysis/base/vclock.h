@@ -35,9 +35,9 @@ static inline bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op
     return true;
 }
 bool vclock_join(struct vclock *into, const struct vclock *from);
-/* Knows what `from` knows, and nothing else. */
+/* Makes `into` equal to `from`. False without memory: `into` then knows less than `from`. */
 bool vclock_copy(struct vclock *into, const struct vclock *from);
-/* Knows nothing. */
+/* Empties the clock and keeps its memory. */
 void vclock_clear(struct vclock *clock);
 void vclock_free(struct vclock *clock);
 

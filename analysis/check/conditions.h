@@ -15,7 +15,7 @@ extern "C" {
 
 enum { CHECK_ERROR_SIZE = 1024 };
 
-/* What is no finding but a difference from the baseline. */
+/* Differences from the baseline that are no findings. */
 enum difference {
     MORE_CALLS, /* "more-calls" */
     SLOWER,     /* "slower" */
@@ -26,7 +26,7 @@ enum difference {
 
 extern const char *const difference_names[DIFFERENCES];
 
-/* What fails, and what does not whatever else is said. */
+/* What a check fails on (--fail-on), and what it never fails on (--ignore). */
 struct conditions {
     TABLE_OF(const struct rule *) rules;
     TABLE_OF(const struct rule *) ignored;
@@ -35,16 +35,17 @@ struct conditions {
     uint64_t cost_above;    /* ns, of one finding over all processes of a run */
 };
 
-/* Adds a comma list: rule ids, "any", "error", "warning", "note", "cost>DURATION", "verdict=NAME", and names of
- * differences. False with a message. */
+/* Adds the words of a comma list to what fails: rule ids, "any", "error", "warning", "note", "cost>DURATION",
+ * "verdict=NAME", and names of differences. False with a message in `error` (CHECK_ERROR_SIZE). */
 bool conditions_add(struct conditions *conditions, const char *list, char *error);
 
-/* Adds a comma list of rule ids and differences to what does not fail. */
+/* Adds rule ids and names of differences of a comma list to what never fails. False with a message in `error`. */
 bool conditions_ignore(struct conditions *conditions, const char *list, char *error);
 
+/* Whether some condition is about verdicts of orders. */
 bool conditions_want_verdicts(const struct conditions *conditions);
 
-/* A finding, as a condition sees it. ns: in a run. */
+/* A finding as conditions see it; ns: its cost in one run. */
 struct candidate {
     const char *rule;
     enum severity severity;
@@ -52,19 +53,21 @@ struct candidate {
     uint64_t ns;
 };
 
-/* Of a finding of so many runs: its share of one. */
+/* The finding of `runs` runs, with its share of one run. */
 struct candidate conditions_candidate(const struct folded *folded, size_t runs);
 
+/* Whether the finding fails. */
 bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate);
 
-/* The same but for the cost: whether it fails however much it costs; and the cost alone. */
+/* Whether the finding fails whatever it costs; and whether it fails by its cost alone. */
 bool conditions_meet_without_cost(const struct conditions *conditions, const struct candidate *candidate);
 
 bool conditions_over_cost(const struct conditions *conditions, const struct candidate *candidate);
 
+/* Whether findings of the rule never fail. */
 bool conditions_ignored(const struct conditions *conditions, const char *rule);
 
-/* Whether this difference fails. */
+/* Whether a difference of this kind fails. */
 bool conditions_want(const struct conditions *conditions, enum difference difference);
 
 void conditions_free(struct conditions *conditions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Implicit edges that fail a check by their verdict: those between the same two places, which the report has added up.
- * Called by cmd/verbs/verb_check.c.
+ * Finds the implicit orders that a check fails on by their verdict, added up by call sites as the report has them.
+ * Called by cmd/verbs/check_look.c.
  */
 
 #include "analysis/check/failed_edges.h"

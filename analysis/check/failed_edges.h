@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Edges between the same two places whose verdict is among the conditions'. */
+/* Implicit orders between the same two call sites, with a verdict that fails. */
 struct failed_edge {
     const struct edge *edge; /* one of them, the report's */
     enum verdict verdict;
@@ -26,7 +26,7 @@ struct failed_edges {
     size_t unjudged;    /* processes whose edges were not analysed */
 };
 
-/* Looks through the edges of one process. False without memory. */
+/* Takes the failing orders of one process; `process` is its position among the traces. False without memory. */
 bool failed_edges_look(struct failed_edges *check, const struct conditions *conditions, const struct report *report,
                        size_t process);
 

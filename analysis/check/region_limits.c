@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions that must not block. Called by cmd/verbs/verb_check.c, for each process once. A call counts for every region that
- * its thread is in, not only for the innermost.
+ * Holds the calls of a process against the limits of regions. Called by cmd/verbs/check_look.c, once a process. A call
+ * counts for every region that its thread is in, not only for the innermost one.
  */
 
 #include "analysis/check/region_limits.h"

@@ -22,7 +22,7 @@ struct region_limit {
     uint64_t unsure; /* calls in it that may have waited and were not timed */
 };
 
-/* Calls of one kind from one place that broke it. */
+/* Calls of one driver function from one call site that waited for longer than their region allows. */
 struct region_break {
     size_t rule, process;
     uint32_t stack, api;
@@ -34,10 +34,10 @@ struct region_limits {
     TABLE_OF(struct region_break) breaks; /* by time, of each process */
 };
 
-/* "NAME" or "NAME:max DURATION". False with a message. */
+/* Adds a limit: "NAME" (no call may wait) or "NAME:max DURATION". False with a message in `error` (CHECK_ERROR_SIZE). */
 bool region_limits_add(struct region_limits *check, const char *text, char *error);
 
-/* Looks through all calls of one process. False without memory. */
+/* Holds all calls of one process against the limits; `process` is its position among the traces. False without memory. */
 bool region_limits_look(struct region_limits *check, const struct traced *traced, size_t process);
 
 void region_limits_free(struct region_limits *limits);

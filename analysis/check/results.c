@@ -115,7 +115,7 @@ static void put_words(struct check_item *item, const struct comparison *comparis
     item->severity = row->key.kind == ROW_FINDING ? row->key.severity : SEVERITY_WARNING;
 }
 
-/* Of a finding that the baseline has not: in how many runs, or why it does not fail. */
+/* Says of a finding that the baseline lacks in how many runs it is, or why it does not fail. */
 static void put_runs(struct check_item *item, const struct comparison *comparison, const struct changed *changed)
 {
     size_t runs = comparison->sides[AFTER].runs.count, in = changed->calls[AFTER].in;
@@ -144,7 +144,7 @@ static void add_finding(struct check_results *results, const struct comparison *
         put_runs(item, comparison, changed);
 }
 
-/* Whether the finding is new, or grew, for sure, in a way that fails. */
+/* Whether the finding is surely new, or has surely grown, so that it fails. */
 static bool has_grown(const struct conditions *conditions, const struct changed *changed)
 {
     if (changed->change == CHANGE_SLOWER)
@@ -173,7 +173,7 @@ static void look_at_finding(struct check_results *results, const struct conditio
         results->held_back++;
 }
 
-/* A new function may make calls that others made before, and more. */
+/* Calls of a new function may replace calls of other functions, and add to them. */
 static bool may_be_more(const struct changed *changed)
 {
     return changed->change == CHANGE_NEW && !changed->sure && changed->all[AFTER].least > changed->all[BEFORE].most;

@@ -21,11 +21,11 @@ bool shim_library_find(char *path, char *error);
  * `error` (LIBRARY_ERROR_SIZE) if the path cannot be written into LD_PRELOAD. */
 bool shim_library_preload(const char *path, char *error);
 
-/* The auditor beside the library, into `auditor` (PATH_MAX). False with a message, also where this machine's glibc would
- * make every program pay for it. */
+/* The path of the auditor beside the library, into `auditor` (PATH_MAX). False with a message in `error`
+ * (LIBRARY_ERROR_SIZE), also where the glibc of this machine would make every program pay for it. */
 bool shim_library_auditor(const char *library, char *auditor, char *error);
 
-/* Puts it last into LD_AUDIT. False with a message. */
+/* Puts the auditor last into LD_AUDIT of this process. False with a message in `error`. */
 bool shim_library_audit(const char *library, char *error);
 
 #ifdef __cplusplus

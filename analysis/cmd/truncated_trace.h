@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* From here on a trace that is cut while the verb reads it ends the command, with a line. */
+/* From here on a trace that is cut while the verb reads it ends the command, with a line on stderr. */
 void truncated_trace_listen(const char *verb);
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Says, on stderr, which variables have nearly the name of one of the library's: else the run is another than was asked
- * for, and nothing says so. */
+/* Warns on stderr of variables whose names are nearly those of the shim: the run would be another than was asked for,
+ * in silence. */
 void variables_warn(const char *verb);
 
 #ifdef __cplusplus

@@ -15,9 +15,10 @@ extern "C" {
 
 enum { BASELINE_VERSION = 1, BASELINE_RUNS_MOST = 32, COMPARE_ERROR_SIZE = 512 };
 
-/* False with a message of one line, which names the file and says what to do. The history is empty then. */
+/* Reads the file. False with a message of one line in `error` (COMPARE_ERROR_SIZE), which names the file and says what
+ * to do; the history is then empty. */
 bool baseline_read(struct history *history, const char *path, char *error);
-/* Whether all was written. */
+/* Writes the history. False: not all of it could be written. */
 bool baseline_write(const struct history *history, FILE *out);
 
 #ifdef __cplusplus

@@ -61,11 +61,11 @@ struct history {
 
 /* Begins a run; what is added from here on belongs to it. False without memory, as it says afterwards. */
 bool history_begin_run(struct history *history, const struct run_facts *facts);
-/* The row, made if it is new; NULL without memory. */
+/* The row of the key, made if it is new; NULL without memory. The history owns it. */
 struct row *history_row(struct history *history, const struct row_key *key);
-/* Of a run that was begun; NULL without memory. */
+/* The amount of the row in a run that was begun; NULL without memory. */
 struct amount *history_amount(struct history *history, struct row *row, size_t run);
-/* In a run that may be later than the row's last one. */
+/* The amount of the row in a run, which may be later than the last one that the row is in. */
 struct amount history_amount_in(const struct row *row, size_t run);
 /* Appends the runs of `from`. False without memory. */
 bool history_append(struct history *to, const struct history *from);
@@ -73,12 +73,12 @@ bool history_append(struct history *to, const struct history *from);
 void history_keep_latest(struct history *history, size_t most);
 /* Rows in the order of their keys, so that files and reports do not differ for nothing. */
 void history_sort(struct history *history);
-/* Of a history in that order: the first row that does not come before the key; the row itself, NULL if it is not there. */
+/* In a sorted history: the first row that does not come before the key; and the row of the key, NULL if there is none. */
 size_t history_seek(const struct history *history, const struct row_key *key);
 const struct row *history_find(const struct history *history, const struct row_key *key);
 int history_key_order(const struct row_key *one, const struct row_key *two);
 void history_row_set_site(struct row *row, const char *site, const char *id);
-/* What is true of one of two rows that become one: all but their amounts. */
+/* Joins what two rows say that become one: everything but their amounts. */
 void history_row_join(struct row *row, const struct row *from);
 void history_free(struct history *history);
 

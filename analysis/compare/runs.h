@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* The same, told: run[i] is the number of the run that traces->list.items[i] belongs to, from 0 on, in order of time. How
- * many runs. */
+/* Fills in run[i]: the number of the run that traces->list.items[i] belongs to, from 0 on, in order of time. Returns
+ * how many runs there are. */
 size_t runs_of(const struct traces *traces, size_t *run);
 
 #ifdef __cplusplus

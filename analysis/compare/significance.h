@@ -7,9 +7,10 @@
 
 #include "analysis/compare/compare.h"
 
-/* Whether counts that differ by so many are a change: by that share, and by one more than a second try. */
+/* Whether counts that differ by `difference` are a change: by more than `share` of them, and by more than one call,
+ * which a second try may add. */
 bool significance_is_beyond(const struct comparison *comparison, double difference, double share);
-/* Tells of all changes whether they are sure, and counts them. */
+/* Decides for all changes whether they are sure, and counts them. */
 void significance_decide(struct comparison *comparison);
 
 #endif

@@ -90,7 +90,7 @@ struct finding {
     uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
     uint64_t timed;                     /* of these, those that a time between two events may need, and nothing else */
     uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
-    struct removed_set goes;            /* what its calls answered */
+    struct removed_set removed_by;      /* what its calls answered */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */
@@ -121,19 +121,20 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
 struct finding *finding_of_cause(struct findings *findings, const struct rule *rule, const struct call_view *view,
                                  uint32_t detail, uint32_t cause);
 
-/* The call went to this finding, which may be NULL, without being one of its own calls. */
+/* Says that the call belongs to this finding (may be NULL), though it is not counted in it. */
 static inline void finding_flag(struct findings *findings, struct finding *finding, const struct call_view *view)
 {
     findings->flagged = finding;
     findings->flagged_call = view->call;
 }
 
-/* What reports tell first, for sorting: errors, then by host time lost; those whose cost nobody knows come before those
- * known to cost nothing, then by number of calls. */
+/* The order in which reports tell findings: errors first, then by host time lost; a finding of unknown cost before one
+ * that is known to cost nothing; then by number of calls. */
 struct finding_weight {
     enum severity severity;
     uint64_t host_ns, unknown, count;
 };
+/* Below 0: `one` is told first; above 0: `two` is; 0: equal. */
 int finding_weigh(struct finding_weight one, struct finding_weight two);
 
 /* A finding that no single call stands for; `text` is copied and may be NULL. count is 0. */
@@ -146,10 +147,13 @@ static inline void finding_doubt(struct finding *finding, enum doubt doubt)
     if (finding != NULL && doubt > finding->doubt)
         finding->doubt = doubt;
 }
-/* Of an order that was given up, once its verdicts are known: it matters as far as a result needs it. */
+/* For a finding about an order that the policy took away, once verdicts are known: its severity and doubt follow from
+ * how much a result needs the order. */
 void finding_given_up(struct finding *finding);
-/* Of an order that may be gone: an error only where a pair of operations proves that it is, and that it was needed. */
+/* For a finding about an order that may be gone: an error only where a pair of operations proves that it is gone and
+ * was needed. */
 void finding_may_lose_order(struct finding *finding);
+/* Adds an id that is not the first of the set; beyond FINDING_IDS only notes that there are more. */
 void finding_add_new(struct finding_ids *ids, uint32_t id);
 static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
 {
@@ -157,7 +161,7 @@ static inline void finding_add(struct finding *finding, enum finding_set set, ui
         return;
     finding_add_new(&finding->sets[set], id);
 }
-/* The first pair of operations that shows it. */
+/* Keeps the first pair of operations that shows the finding; copies it. */
 static inline void finding_pair(struct finding *finding, const struct edge_pair *pair)
 {
     if (finding != NULL && !finding->has_pair) {
@@ -165,11 +169,15 @@ static inline void finding_pair(struct finding *finding, const struct edge_pair 
         finding->has_pair = true;
     }
 }
+/* Adds the streams that had work pending, and the last kernels on them. */
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
-/* The streams with this need; NEED_OPEN: all of them. */
+/* Adds the streams of the wait with this need; NEED_OPEN: all its streams. */
 void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
+/* Adds `more` to the number under the key; the key is static text. */
 void finding_count(struct finding *finding, const char *key, uint64_t more);
+/* Raises the number under the key to `value`. */
 void finding_most(struct finding *finding, const char *key, uint64_t value);
+/* Adds a loss of one call, in ns. */
 void finding_cost(struct finding *finding, uint64_t host_ns);
 void finding_cost_calls(struct finding *finding, uint64_t host_ns, uint64_t calls); /* of several calls */
 static inline void finding_cost_unknown(struct finding *finding)
@@ -177,16 +185,17 @@ static inline void finding_cost_unknown(struct finding *finding)
     if (finding != NULL)
         finding->unknown++;
 }
-/* The call's own loss if it is timed, else unknown. */
+/* Adds the loss of the call where the call is timed, else an unknown loss. */
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 
-/* Appends all of `from`, which is empty after. After the last call only. */
+/* Moves all findings of `from`, which is empty afterwards, to the end of `to`. After the last call only. */
 void finding_move_all(struct findings *to, struct findings *from);
-void finding_drop_all(struct findings *findings); /* all of them */
-/* For finding_keep_only: some call of it costs something, or may. */
+void finding_drop_all(struct findings *findings); /* the findings, not the lists */
+/* For finding_keep_only: whether some call of the finding costs something, or may. */
 bool finding_has_cost(const struct finding *finding);
-/* Drops those that `keep` says no to. After the last call only. */
+/* Drops the findings for which `keep` is false. After the last call only. */
 void finding_keep_only(struct findings *findings, bool (*keep)(const struct finding *finding));
+/* Drops all findings and frees the lists. */
 void finding_free_all(struct findings *findings);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ struct asked {
     struct pending legacy;         /* of barrier_goes: the work before it on legacy streams, whatever the policy */
 };
 
-static enum goes both(enum goes one, enum goes other)
+static enum removed both(enum removed one, enum removed other)
 {
     return one == other ? one : REMOVED_MAYBE;
 }
@@ -53,21 +53,22 @@ static bool is_apart(enum order_place place)
 }
 
 /* Whether what is pending on a legacy stream leaves it: not what no policy moves, or only one that moves explicit uses. */
-static enum goes legacy_work_leaves(const struct asked *asked, uint32_t slot)
+static enum removed legacy_work_leaves(const struct asked *asked, uint32_t slot)
 {
     const struct model_stream *stream = &asked->model->streams.items[slot];
     uint64_t last = asked->policy & ORDER_REMAPS_EXPLICIT ? stream->last_kept : stream->last_stays;
     return last > vclock_get(&asked->model->done, slot) ? REMOVED_MAYBE : REMOVED_SURELY;
 }
 
-/* The call waits for what is pending on its own stream: its thread's work, others' work, or some of each. */
-static enum goes own_goes(const struct asked *asked)
+/* Whether the policy removes the wait for the work that is pending on the stream of the call: work of its own thread,
+ * of other threads, or of both. */
+static enum removed own_removed(const struct asked *asked)
 {
     const struct call_view *view = asked->view;
     const struct model_stream *stream = &asked->model->streams.items[view->target];
     bool mine = stream->last_thread == view->call->thread;
     if (stream->kind != PTDS_STREAM_LEGACY && view->asked == view->target)
-        return REMOVED_NOT; /* it names that stream */
+        return REMOVED_NOT; /* the call names that stream */
     if (!is_apart(asked->ordered->place))
         return REMOVED_NOT;
     if (stream->handed_from > vclock_get(&asked->model->done, view->target))
@@ -75,8 +76,8 @@ static enum goes own_goes(const struct asked *asked)
     return mine ? REMOVED_NOT : legacy_work_leaves(asked, view->target);
 }
 
-/* The call waits for what is pending on another stream. */
-static enum goes other_goes(const struct asked *asked, uint32_t slot)
+/* Whether the policy removes the wait for the work that is pending on another stream. */
+static enum removed other_removed(const struct asked *asked, uint32_t slot)
 {
     const struct call_view *view = asked->view;
     const struct model_stream *stream = &asked->model->streams.items[slot];
@@ -89,7 +90,7 @@ static enum goes other_goes(const struct asked *asked, uint32_t slot)
     return REMOVED_SURELY;
 }
 
-static enum goes wait_goes(const struct asked *asked)
+static enum removed wait_goes(const struct asked *asked)
 {
     const struct call_view *view = asked->view;
     const struct pending *waits = &view->waits;
@@ -97,17 +98,17 @@ static enum goes wait_goes(const struct asked *asked)
         return REMOVED_NOT;
     if (view->scope == WAIT_EVENT || view->by_shim || waits->count > PENDING_KEPT || view->target == MODEL_NO_SLOT)
         return REMOVED_MAYBE;
-    enum goes all = waits->slot[0] == view->target ? own_goes(asked) : other_goes(asked, waits->slot[0]);
+    enum removed all = waits->slot[0] == view->target ? own_removed(asked) : other_removed(asked, waits->slot[0]);
     for (uint32_t i = 1; i < waits->count; i++)
-        all = both(all, waits->slot[i] == view->target ? own_goes(asked) : other_goes(asked, waits->slot[i]));
+        all = both(all, waits->slot[i] == view->target ? own_removed(asked) : other_removed(asked, waits->slot[i]));
     return all;
 }
 
 /* Work on the legacy stream goes to a stream that does not wait for others; or what other streams' work waits for does. */
-static enum goes barrier_goes(const struct asked *asked)
+static enum removed barrier_removed(const struct asked *asked)
 {
     const struct call_view *view = asked->view;
-    enum goes all = REMOVED_SURELY;
+    enum removed all = REMOVED_SURELY;
     if (view->target == MODEL_NO_SLOT)
         return REMOVED_MAYBE;
     if (view->target_kind == PTDS_STREAM_LEGACY)
@@ -117,20 +118,20 @@ static enum goes barrier_goes(const struct asked *asked)
     return all;
 }
 
-static enum goes call_goes(enum removed_by by, const struct asked *asked)
+static enum removed call_goes(enum removed_by by, const struct asked *asked)
 {
-    enum goes wait;
+    enum removed wait;
     switch (by) {
     case REMOVED_WITH_WAIT: return wait_goes(asked);
     case REMOVED_WITH_PART: wait = wait_goes(asked); return wait == REMOVED_SURELY ? REMOVED_MAYBE : wait;
-    case REMOVED_WITH_BARRIER: return barrier_goes(asked);
+    case REMOVED_WITH_BARRIER: return barrier_removed(asked);
     case REMOVED_WITH_MOVE: return asked->ordered->role == ORDER_ROLE_LEGACY ? REMOVED_NOT : REMOVED_SURELY;
     default: return REMOVED_MAYBE; /* said of the finding as a whole */
     }
 }
 
 /* The call comes after the work that is pending on its own stream, of which not every policy moves some, or none does. */
-static enum goes turn_goes(unsigned policy, enum order_place place, bool some_stays, bool some_kept)
+static enum removed turn_removed(unsigned policy, enum order_place place, bool some_stays, bool some_kept)
 {
     if (!is_apart(place))
         return REMOVED_NOT;
@@ -150,7 +151,7 @@ struct removed_policies removed_by_policy_prepare(const struct definitions *defs
             policies.under[i][at] = order_under(policy, &call);
             for (unsigned some = 0; some < 4; some++)
                 policies.turns[at][some].under[i] =
-                    (unsigned char)turn_goes(policy, policies.under[i][at].place, some & 1, some & 2);
+                    (unsigned char)turn_removed(policy, policies.under[i][at].place, some & 1, some & 2);
         }
     }
     return policies;
@@ -200,7 +201,7 @@ void removed_by_policy_add(struct removed_set *calls, const struct removed_set *
 void removed_by_policy_note(struct finding *finding, const struct removed_set *call)
 {
     if (finding != NULL)
-        removed_by_policy_add(&finding->goes, call);
+        removed_by_policy_add(&finding->removed_by, call);
 }
 
 bool removed_by_policy_is_wait(enum removed_by by)
@@ -208,9 +209,9 @@ bool removed_by_policy_is_wait(enum removed_by by)
     return by == REMOVED_STAYS || by == REMOVED_WITH_WAIT || by == REMOVED_WITH_PART;
 }
 
-/* All calls of one answer, or it depends. None was asked: it is about no call that can be, or one that waited for nothing.
- */
-static enum goes of_calls(const struct removed_question *about, enum removed_policy policy)
+/* The one answer of all calls, or "maybe". No call was asked: the finding is about no call, or about calls that waited
+ * for nothing. */
+static enum removed of_calls(const struct removed_question *about, enum removed_policy policy)
 {
     unsigned seen = about->calls.under[policy];
     if (seen == 0)
@@ -229,9 +230,9 @@ static bool is_about_legacy(const struct definitions *defs, const struct finding
     return streams->more;
 }
 
-/* Without a look at what results need. */
-static enum goes by_declaration(const struct definitions *defs, const struct removed_question *about,
-                                enum removed_policy policy)
+/* The answer by the declaration of the rule alone. */
+static enum removed by_declaration(const struct definitions *defs, const struct removed_question *about,
+                                   enum removed_policy policy)
 {
     switch (about->by) {
     case REMOVED_NEVER:
@@ -250,7 +251,7 @@ static enum goes by_declaration(const struct definitions *defs, const struct rem
 }
 
 /* A policy that promises order keeps as much of it as data ask for. */
-static enum goes as_promised(const uint64_t *verdicts)
+static enum removed as_promised(const uint64_t *verdicts)
 {
     if (verdicts[VERDICT_NEEDED] == 0 && verdicts[VERDICT_MAYBE_NEEDED] == 0)
         return verdicts[VERDICT_NOT_NEEDED] != 0 ? REMOVED_SURELY : REMOVED_MAYBE;
@@ -264,19 +265,19 @@ static bool is_of_order(enum removed_by by)
 
 struct removed_question removed_by_policy_question(const struct finding *finding)
 {
-    struct removed_question about = {.by = finding->rule->goes, .calls = finding->goes, .finding = finding};
+    struct removed_question about = {.by = finding->rule->removed_by, .calls = finding->removed_by, .finding = finding};
     for (unsigned i = 0; i < VERDICTS; i++)
         about.verdicts[i] = finding->verdicts[i];
     return about;
 }
 
-enum goes removed_by_policy(const struct definitions *defs, const struct removed_question *about,
-                            enum removed_policy policy)
+enum removed removed_by_policy(const struct definitions *defs, const struct removed_question *about,
+                               enum removed_policy policy)
 {
     unsigned asked = policy_of(defs, policy);
     if (asked == order_policy_of_run(defs))
-        return REMOVED_NOT; /* it is there */
-    enum goes answer = by_declaration(defs, about, policy);
+        return REMOVED_NOT; /* the hazard is in the run of this very policy */
+    enum removed answer = by_declaration(defs, about, policy);
     return answer == REMOVED_SURELY && is_of_order(about->by) && order_promises(asked) ? as_promised(about->verdicts)
                                                                                        : answer;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * By which policies what a rule finds would go. A rule declares on what that depends (struct rule, `goes`); where it
- * depends on the call, order_under (model/under.h) decides, call by call. Three answers: where calls of one finding differ,
- * or a call waits for work that stays and for work that goes, it is "maybe".
+ * Under which policies the hazard of a finding would be gone. A rule declares on what that depends (struct rule,
+ * `removed_by`); where it depends on the call, order_under (model/under.h) decides, call by call. There are three
+ * answers. "Maybe" is the answer where calls of one finding differ, or where a call waits both for work that a policy
+ * moves and for work that it does not.
  *
- * A wait that stays may still get shorter, where the default stream has put what it waits for behind other work.
+ * A wait that no policy removes may still get shorter, where the default stream has put the work that it waits for
+ * behind other work.
  */
 #ifndef PTDS_ANALYSIS_FINDINGS_REMOVED_BY_POLICY_H
 #define PTDS_ANALYSIS_FINDINGS_REMOVED_BY_POLICY_H
@@ -18,13 +20,13 @@ extern "C" {
 
 struct finding;
 
-/* What a rule says of its findings. */
+/* What the answer depends on, as a rule declares it. */
 enum removed_by {
-    REMOVED_UNSAID,       /* nothing: no rule may */
+    REMOVED_UNSAID,       /* not declared; no rule may leave it so */
     REMOVED_NEVER,        /* no policy changes it */
-    REMOVED_STAYS,        /* likewise, but it is a wait, and what it waits for may be done earlier */
-    REMOVED_WITH_WAIT,    /* it is what the host waits for: as far as that is on streams which the policy keeps apart */
-    REMOVED_WITH_PART,    /* likewise, but the call itself is found, too, and stays */
+    REMOVED_STAYS,        /* no policy removes it, but it is a wait, and the work that it waits for may end earlier */
+    REMOVED_WITH_WAIT,    /* removed as far as the policy keeps the streams apart that the host waits for */
+    REMOVED_WITH_PART,    /* as REMOVED_WITH_WAIT, but the call itself is part of the hazard, and stays */
     REMOVED_WITH_BARRIER, /* it is the implicit order of the legacy stream with other streams */
     REMOVED_WITH_TURN,    /* it is the turn that threads take on one stream */
     REMOVED_WITH_MOVE,    /* it is that the call stays on the legacy stream */
@@ -38,7 +40,7 @@ enum removed_by {
     REMOVED_BYS
 };
 
-/* Under which policies that is asked. The last one: the run's own policy, or guarded, with PTDS_EXPLICIT_LEGACY=remap. */
+/* The policies that are asked about. The last one: the policy of the run, or guarded, with PTDS_EXPLICIT_LEGACY=remap. */
 enum removed_policy {
     REMOVED_UNDER_GUARDED,
     REMOVED_UNDER_PER_THREAD,
@@ -47,9 +49,10 @@ enum removed_policy {
     REMOVED_POLICIES
 };
 
-enum goes { REMOVED_NOT, REMOVED_MAYBE, REMOVED_SURELY, REMOVED_ANSWERS };
+enum removed { REMOVED_NOT, REMOVED_MAYBE, REMOVED_SURELY, REMOVED_ANSWERS };
 
-/* By enum removed_policy. Of one call enum goes; of a finding the answers of its calls, a bit for each. */
+/* By enum removed_policy: of one call its answer (enum removed); of a finding a bit for each answer that its calls
+ * gave. */
 struct removed_set {
     unsigned char under[REMOVED_POLICIES];
 };
@@ -58,10 +61,11 @@ extern const char *const removed_policy_names[REMOVED_POLICIES]; /* "guarded", .
 extern const char *const removed_policy_keys[REMOVED_POLICIES];  /* of JSON: "guarded", "per_thread", ... */
 extern const char *const removed_keys[REMOVED_ANSWERS];          /* "no", "maybe", "yes" */
 
-/* Calls that differ to these policies: it submits or not, names a stream of a role, explicitly or not, and stays or not. */
+/* The number of kinds of calls that policies treat differently: submits or not, the role of the stream, named
+ * explicitly or not, kept or not. */
 enum { REMOVED_CALLS = 2 * ORDER_ROLES * 4 };
 
-/* What the policies that are asked about make of such calls, for a run of these settings. */
+/* What the policies make of each kind of call, worked out once for the settings of a run. */
 struct removed_policies {
     unsigned of[REMOVED_POLICIES]; /* enum order_policy */
     struct ordered under[REMOVED_POLICIES][REMOVED_CALLS];
@@ -70,17 +74,17 @@ struct removed_policies {
 };
 struct removed_policies removed_by_policy_prepare(const struct definitions *defs);
 
-/* The answers for a call that is flagged, between model_enter and model_leave. */
+/* The answers for a call that a rule flagged; between model_enter and model_leave. */
 struct removed_set removed_by_policy_of_call(enum removed_by by, const struct removed_policies *policies,
                                              struct model *model, const struct call_view *view);
 
-/* Adds a call's answers to the finding's. finding may be NULL. */
+/* Adds the answers of a call to those of the finding, which may be NULL. */
 void removed_by_policy_note(struct finding *finding, const struct removed_set *call);
 
-/* Whether what it is about is a wait, which may get shorter where it stays. */
+/* Whether the hazard is a wait, which may get shorter where no policy removes it. */
 bool removed_by_policy_is_wait(enum removed_by by);
 
-/* What is asked about: a finding, or other calls that have something in common. */
+/* What the question is about: a finding, or other calls that have something in common. */
 struct removed_question {
     enum removed_by by;
     struct removed_set calls;      /* their answers, a bit for each */
@@ -88,13 +92,13 @@ struct removed_question {
     const struct finding *finding; /* may be NULL */
 };
 struct removed_question removed_by_policy_question(const struct finding *finding);
-/* Adds a call's answers. */
+/* Adds the answers of a call. */
 void removed_by_policy_add(struct removed_set *calls, const struct removed_set *call);
 
-/* Whether that is gone under a policy. Where the policy promises order, as far as no result needs it; per-thread drops
- * needed orders like any other. REMOVED_NOT of the run's own policy. */
-enum goes removed_by_policy(const struct definitions *defs, const struct removed_question *about,
-                            enum removed_policy policy);
+/* Whether the hazard is gone under the policy. A policy that promises order removes it as far as no result needs the
+ * order; per-thread drops needed orders like any other. REMOVED_NOT for the policy of the run itself. */
+enum removed removed_by_policy(const struct definitions *defs, const struct removed_question *about,
+                               enum removed_policy policy);
 
 #ifdef __cplusplus
 }

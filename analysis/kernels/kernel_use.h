@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* Its bases by parameter, then the others, whatever the order in which they were found. */
+/* Sorts the bases of a kernel: those of parameters first, by parameter, then the others. */
 void kernel_use_sort(struct code_facts *facts);
 
 struct kernel_row {
@@ -30,7 +30,7 @@ struct kernel_row {
 /* "sm_90"; of PTX "compute_90" */
 struct small_text kernel_use_arch(const struct code_facts *facts);
 
-/* What of the kernel's parameters is used how. */
+/* How a parameter of a kernel is used. */
 enum parameter_use { PARAMETER_VALUE, PARAMETER_HANDLE, PARAMETER_POINTER };
 struct parameter_facts {
     enum parameter_use kind;
@@ -38,10 +38,10 @@ struct parameter_facts {
 };
 struct parameter_facts kernel_use_of_parameter(const struct code_facts *facts, const struct code_parameter *parameter);
 
-/* What is done with that variable, enum code_use; 0: its address alone is used. */
+/* How the kernel uses a variable, as enum code_use; 0: only its address. */
 uint8_t kernel_use_of_variable(const struct code_facts *facts, uint16_t variable);
 
-/* The parameter in which that byte lies; -1: none does that is known. */
+/* The index of the parameter that the byte lies in; -1: in no known one. */
 int kernel_use_parameter_at(const struct code_facts *facts, uint16_t byte);
 
 #ifdef __cplusplus

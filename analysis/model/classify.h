@@ -15,10 +15,11 @@ struct model;
 struct call;
 struct call_view;
 
-/* For model_enter: scope, completes, own_only. */
+/* For model_enter: fills in scope, completes, own_only, staged and by_shim of the view. */
 void classify_call(struct call_view *view);
 
-/* Host memory of some kind that the driver cannot reach without the host's help or staging. */
+/* Whether memory of this kind (enum ptds_memory_kind) is of the host, and the driver needs the host to help or to
+ * stage a copy. */
 bool classify_is_host_memory(unsigned memory_kind);
 
 #ifdef __cplusplus

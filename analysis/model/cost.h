@@ -15,16 +15,17 @@ struct model;
 struct call;
 struct call_view;
 
-/* For model_enter: blocked, lost_ns, from ns and waits. */
+/* For model_enter: fills in blocked and lost_ns, by ns and waits. */
 void cost_of_call(struct model *model, struct call_view *view);
 
+/* Before the first call: looks up the quick calls of the trace. */
 void cost_begin(struct model *model);
 
-/* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
- * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
+/* The ns that such a call takes when nothing keeps it, by the quick calls of the whole trace and the bytes that it is
+ * about. UINT64_MAX: not known. Not capped, unlike the baseline of `blocked`, so it may be the time of slow calls. */
 uint64_t cost_usual_ns(const struct model *model, const struct call_view *view);
 
-/* What an allocation of this size may take on a slow machine, beyond a small one; 0 of other calls. */
+/* The ns that an allocation of this size may take on a slow machine, beyond those of a small one; 0 for other calls. */
 uint64_t cost_alloc_ns(const struct call *call);
 
 #ifdef __cplusplus

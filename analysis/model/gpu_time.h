@@ -16,13 +16,14 @@ struct model;
 struct call;
 struct call_view;
 
-/* gpu_time.c. Where the trace has times on the GPU: when work ran. Of a load: how long it waited. */
+/* For model_leave: notes until when the work of the call ran. For model_enter, of a call that loads code: fills in
+ * blocked, lost_ns and at_most_ns. */
 void gpu_time_note(struct model *model, const struct call_view *view);
 
 void gpu_time_of_load(const struct model *model, struct call_view *view);
 
-/* Between enter and leave, of a stream with work pending: when all of that has run, in ns of the trace; false: not known.
- */
+/* Until when all pending work of the slot runs, in ns of the trace, into *until; between enter and leave. False: not
+ * known. */
 bool gpu_time_until(const struct model *model, uint32_t slot, uint64_t *until);
 
 #ifdef __cplusplus

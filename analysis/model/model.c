@@ -259,15 +259,6 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
     return known;
 }
 
-static RARE void be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
-{
-    if (!TABLE_ADD(&context->busy))
-        return;
-    *TABLE_LAST(&context->busy) = slot;
-    context->busy_of[order_role_of(stream->kind)]++;
-    stream->busy = true;
-}
-
 static INLINE void note_work(struct model *model, const struct call_view *view)
 {
     struct model_stream *stream = &model->streams.items[view->target];
@@ -287,7 +278,7 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
     if ((view->call->r.flags & PTDS_CALL_KEPT) != 0)
         stream->last_kept = view->number;
     if (!stream->busy)
-        be_busy(context, stream, view->target);
+        model_slots_be_busy(context, stream, view->target);
 }
 
 static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view)

@@ -31,7 +31,7 @@ struct edge_pair;
 
 #define MODEL_NO_SLOT UINT32_MAX
 
-/* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
+/* The most streams at a time: clocks take the square of it, and a damaged trace may name any number. */
 enum { MODEL_MOST_STREAMS = 4096, MODEL_CLASS_BITS = 8 };
 
 struct model_stream {
@@ -183,34 +183,35 @@ void model_begin(struct model *model, const struct trace *trace);
  * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
 uint32_t model_replay(struct model *model, unsigned policy);
 
-/* Before the first call, and once at most. */
+/* Before the first call, and once at most: tells the follower of each call that `completes`, when it has returned. */
 static inline void model_follow(struct model *model, struct wait_follower *follower)
 {
     model->follower = follower;
 }
-/* After the last call: the program went on, if without calls, so the follower is told of all that are in flight. For
- * whoever asks the model later they still are. */
+/* After the last call: tells the follower of all calls that are in flight, for the program went on. The model keeps
+ * them as in flight. */
 void model_unfollow(struct model *model);
 
-/* The slot of the stream that the call is on, or is about, under a replay's policy; MODEL_NO_SLOT: none. Of a call that has
- * left. */
+/* The slot of the stream that a call which has left is on, or is about, under the policy of a replay; MODEL_NO_SLOT:
+ * none. */
 uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
 
-/* What implicit order depends on, of a call that names a stream or was sent to one. */
+/* The part of a call that implicit order depends on; of a call that names a stream or was sent to one. */
 struct order_call model_order_call(const struct call_view *view);
 
-/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
- * view. False without memory: the call is then unknown to the model. */
+/* Take the next call: first enter, which fills in the view and leaves the model as it was before the call; then leave,
+ * with the same view. False without memory: the model then does not know the call. */
 bool model_enter(struct model *model, const struct call *call, struct call_view *view);
 void model_leave(struct model *model, const struct call_view *view);
 
-/* The streams of a context that have work pending now, of these roles (ORDER_OF), but for slot `except`. */
+/* The streams of a context with pending work now, of these roles (ORDER_OF), without slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
 
 /* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
 
-/* The same in the order of the run, worked out once a call. It is valid until the call has left. */
+/* What is complete when the call has returned, in the order of the run; worked out once a call, valid until the call
+ * has left. */
 const struct vclock *model_covered(struct model *model, const struct call_view *view);
 
 /* Whether the call waits for streams that it does not name. */

@@ -5,6 +5,7 @@
  */
 #include "analysis/model/model_slots.h"
 
+#include "analysis/base/hints.h"
 #include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 
@@ -146,4 +147,13 @@ uint32_t model_slots_open(struct model *model, const struct ptds_rec_CALL *call,
         slot = model_slots_open_in(model, &stream, NULL, order_role_of(stream.kind), call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
+}
+
+RARE void model_slots_be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
+{
+    if (!TABLE_ADD(&context->busy))
+        return;
+    *TABLE_LAST(&context->busy) = slot;
+    context->busy_of[order_role_of(stream->kind)]++;
+    stream->busy = true;
 }

@@ -11,16 +11,19 @@
 extern "C" {
 #endif
 
-uint32_t model_slots_find(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
+uint32_t model_slots_find(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT: the stream was never used */
 
-/* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
+/* Opens a slot for a stream that has none. MODEL_NO_SLOT without memory, or beyond MODEL_MOST_STREAMS. */
 uint32_t model_slots_open(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
 
-/* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
+/* Opens a slot as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, for a stream that is in
+ * no other. */
 uint32_t model_slots_open_in(struct model *model, const struct model_stream *opened, struct order *only,
                              enum order_role role, uint64_t now);
 
-/* The stream's place in its context's list of busy ones goes to the last of them. */
+/* Adds the stream to the list of busy streams of its context; leaves it out without memory. */
+void model_slots_be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot);
+/* Takes the stream out of the list of busy streams of its context: the last one of the list takes its place `at`. */
 void model_slots_drop_busy(struct model_context *context, struct model_stream *stream, size_t at);
 
 /* The slot of a stream, opened if this is its first use. */

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* pooled.c. Of a free: whether it waits; of one that has left, or an allocation: what there is now. */
+/* Before the first call: takes the memories whose allocation is not in the trace. Then for a free: fills in whether it
+ * waits. Then for an allocation or a free that has left: notes what there is now. */
 void pooled_begin(struct model *model);
 
 void pooled_classify_free(const struct model *model, struct call_view *view);

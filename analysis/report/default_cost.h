@@ -17,10 +17,10 @@ struct report;
 /* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
 enum default_cost {
     DEFAULT_UP_TO,
-    DEFAULT_UNUSED,  /* nothing was put on it, and nothing waited for others' work because of it */
+    DEFAULT_UNUSED,  /* no operation was put on the default stream, and no call waited for work of others because of it */
     DEFAULT_ALONE,   /* one thread, one stream */
     DEFAULT_NO_WAIT, /* no call waited longer because of it */
-    DEFAULT_NEEDED,  /* what waited because of it had to */
+    DEFAULT_NEEDED,  /* every call that waited because of it had to */
     DEFAULT_UNKNOWN, /* no times, or no calls in the record */
     DEFAULT_COSTS
 };

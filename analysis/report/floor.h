@@ -20,9 +20,10 @@ struct floor {
 
 #define FLOOR_DEFAULT ((struct floor){1.0, 100000})
 
-/* "2%", "250us", "2%,1ms", "0" (all findings). False: something else. */
+/* Reads "2%", "250us", "2%,1ms", "0" (all findings). False: the text is no floor. */
 bool floor_parse(const char *text, struct floor *floor);
 
+/* The larger of the two, in ns, for a run of run_ns. */
 uint64_t floor_ns(struct floor floor, uint64_t run_ns);
 
 #ifdef __cplusplus

@@ -34,16 +34,17 @@ struct outcome {
 
 struct outcome outcome_of(const struct report *report);
 
-/* Of what calls may have gone past the shim with, the first one's name; NULL: nothing is known of any. */
+/* The name of the first library or function with which calls may have gone past the shim; NULL: none is known. Owned
+ * by the report. */
 const char *outcome_first_past(const struct report *report);
 
-/* Nobody made a driver call, or nobody recorded one: of such a run there is nothing to say. */
+/* Whether no driver call was made, or none was recorded: nothing can be said of the run. */
 bool outcome_has_no_calls(const struct report *report);
 
-/* The two operations that show what a finding says; NULL: none can be named. */
+/* The two operations that show what the finding says; NULL: none can be named. Owned by the report. */
 const struct edge_pair *outcome_pair(const struct report *report, const struct finding *finding);
 
-/* No call was recorded, though there were some, as far as anybody knows: nothing can be said of the run. */
+/* Whether no call was recorded though there may have been some: nothing can be said of the run. */
 bool outcome_knows_nothing(const struct report *report);
 
 /* Whether it is known how long threads lived; and how long calls were blocked, perhaps not at all. */
@@ -51,7 +52,7 @@ bool outcome_knows_times(const struct report *report);
 
 bool outcome_knows_blocked(const struct report *report);
 
-/* The outcome's place in doubt_names: DOUBTS, "unknown", where nothing can be said of the run. */
+/* The index of the outcome in doubt_names: DOUBTS ("unknown") where nothing can be said of the run. */
 unsigned outcome_verdict(const struct report *report);
 
 #ifdef __cplusplus

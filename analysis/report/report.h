@@ -109,12 +109,12 @@ struct report {
 
 /* Looks on while a report is built. Each may be NULL. */
 struct report_watch {
-    /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
-     * if several), 0 none. */
+    /* Gets each call that the report is about, after the rules; serial: the finding that the call belongs to (of
+     * several the costliest so far), 0 none. */
     void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
-    /* Every few calls: whether there is time for more; what then comes is left out. */
+    /* Called every few calls: whether there is time for more; calls after a "no" are left out. */
     bool (*go_on)(struct report_watch *watch);
-    /* Now and then: calls looked at, of how many; all of them at the end of a walk_calls. */
+    /* Called now and then: calls looked at, of how many; all of them at the end of a walk. */
     void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
 };
 
@@ -124,14 +124,15 @@ int report_build(struct report *report, const struct trace_source *source, char 
 /* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
 int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
                          struct report_watch *watch, char *error);
-/* The same in two steps: what the trace says of itself; then all calls. walker (walk_calls.h), which may be NULL, sees each
- * call, of a selection that is all. */
+/* The same in two steps: report_read takes what the trace says of itself, report_make all calls. walker
+ * (walk_calls.h), which may be NULL, sees each call, also those outside of the selection. */
 int report_read(struct report *report, const struct trace_source *source, char *error);
 int report_make(struct report *report, const struct selection *selection, struct report_watch *watch, struct walker *walker,
                 char *error);
+/* Releases the report. */
 void report_end(struct report *report);
 
-/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */
+/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if no loss is known. */
 size_t report_cover(const struct report *report, unsigned percent);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ struct entry {
     bool advised;                   /* an entry before it has the same advice */
 };
 
-/* Sets report->entries, in order of rank. After the findings are ranked and their sequences found. */
+/* Fills in report->entries, in order of rank. After the findings are ranked and their sequences found. */
 void report_entries(struct report *report);
 
 #ifdef __cplusplus

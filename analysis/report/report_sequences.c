@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gives a report's findings the numbers of their sequences (sequence.h). Called by report.c once the findings are ranked.
+ * Gives a report's findings the numbers of their sequences (sequence.h). Called by rank.c once the findings are ranked.
  */
 #include "analysis/report/report_sequences.h"
 

@@ -11,7 +11,7 @@ extern "C" {
 
 struct report;
 
-/* For report.c. */
+/* Fills in report->sequences, and `sequence` of each finding. After the findings are ranked. */
 void report_sequences(struct report *report);
 
 #ifdef __cplusplus

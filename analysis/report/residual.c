@@ -31,7 +31,7 @@ struct site {
 
 struct waiting {
     struct residual *out;
-    struct removed_policies goes;
+    struct removed_policies removed_by;
     uint32_t asked, run;       /* replays */
     TABLE_OF(uint32_t) placed; /* by call: its stream's slot in `asked`, plus one */
     TABLE_OF(struct site) sites;
@@ -114,8 +114,8 @@ static void add(struct waiting *f, enum residual_kind kind, struct model *model,
 {
     if (ns == 0)
         return;
-    struct removed_set goes = removed_by_policy_of_call(declared[kind], &f->goes, model, view);
-    removed_by_policy_add(&f->out->part[kind].goes, &goes);
+    struct removed_set removed_by = removed_by_policy_of_call(declared[kind], &f->removed_by, model, view);
+    removed_by_policy_add(&f->out->part[kind].removed_by, &removed_by);
     f->out->part[kind].ns += ns;
     f->out->part[kind].calls++;
     add_to_site(f, kind, &view->call->r, ns);
@@ -193,7 +193,7 @@ static bool is_kept(const struct definitions *defs, enum residual_kind kind)
  */
 struct removed_question residual_goes(const struct report *report, enum residual_kind kind)
 {
-    struct removed_question about = {.by = declared[kind], .calls = report->residual.part[kind].goes};
+    struct removed_question about = {.by = declared[kind], .calls = report->residual.part[kind].removed_by};
     for (unsigned i = 0; i < VERDICTS && report->edges.analysed; i++)
         about.verdicts[i] = edge_table_count(&report->edges, (enum verdict)i);
     if (!report->edges.analysed || about.verdicts[VERDICT_NEEDED] != 0 || is_kept(&report->trace.defs, kind))
@@ -204,7 +204,7 @@ struct removed_question residual_goes(const struct report *report, enum residual
 int residual_find(struct report *report)
 {
     struct residual found = {0};
-    struct waiting f = {.out = &found, .goes = removed_by_policy_prepare(&report->trace.defs)};
+    struct waiting f = {.out = &found, .removed_by = removed_by_policy_prepare(&report->trace.defs)};
     struct walker walker = {.begin = begin, .call = take_call, .data = &f};
     report->residual = found;
     if (report->totals.remapped == 0 || !trace_has_time(&report->trace) || !selection_is_all(&report->selection))

@@ -17,15 +17,15 @@ struct walker {
      * (report_make). `begin`: false without memory. */
     bool (*begin)(struct walker *walker, struct model *model);
     void (*end)(struct walker *walker);
-    /* At the call's entry; then at its return. `after` may be NULL. */
+    /* At the entry of the call, then at its return. `after` may be NULL. */
     void (*call)(struct walker *walker, struct model *model, const struct call_view *view);
     void (*after)(struct walker *walker, struct model *model, const struct call_view *view);
-    struct edge_sink *edges; /* report_make: gets each implicit edge, too; else unused. NULL: nobody asks */
+    struct edge_sink *edges; /* report_make: gets each implicit edge, too; else unused. NULL: no edges are wanted */
     void *data;
-    bool gap; /* of the call at hand: records are missing before it or a later one (merge_in_gap) */
+    bool gap; /* for the call at hand: records are missing before it or before a later one (merge_in_gap) */
 };
 
-/* 0, or -1 without memory for all of it. */
+/* Walks over all calls. 0; -1 without memory for all of them. */
 int walk_calls(const struct report *report, struct walker *walker);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-free: freeing, unpinning or destroying memory while the context had work pending, and waiting for all of it. Run
- * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not. The frees at the end
+ * by the pass for every call. Programs may rely on that wait; the rule does not say that they do not. The frees at the end
  * of a thread's work are none: nothing comes after that they keep.
  */
 #include "analysis/findings/rule.h"
@@ -24,7 +24,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "blocking-free",
     .class_ = "H5",
-    .goes = REMOVED_STAYS,
+    .removed_by = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

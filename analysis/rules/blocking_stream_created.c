@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-stream-created: a stream created with flag 0 in a context whose legacy stream really gets work, in a program
- * where such streams and that one did keep each other waiting. Run by report.c for every call. What it costs shows under
+ * where such streams and that one did keep each other waiting. Run by the pass for every call. What it costs shows under
  * legacy-barrier.
  */
 #include "analysis/findings/rule.h"
@@ -45,7 +45,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "blocking-stream-created",
     .class_ = "H7",
-    .goes = REMOVED_WITH_OTHERS,
+    .removed_by = REMOVED_WITH_OTHERS,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a stream that the default stream blocks",

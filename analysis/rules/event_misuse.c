@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * event-misuse: waits for an event that was never recorded, or for another recording than the one that the thread made;
- * and timing kept for events that only order. Run by report.c for event calls. Keeps a few words for each live event;
+ * and timing kept for events that only order. Run by the pass for event calls. Keeps a few words for each live event;
  * events whose creation the trace does not hold are not judged.
  */
 #include <stdlib.h>
@@ -231,7 +231,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "event-misuse",
     .class_ = "H15",
-    .goes = REMOVED_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "an event does not do what it seems to",
     .sentence = "A wait is for the recording that the event holds when the wait is made: none, or another thread's, is no "

@@ -2,7 +2,7 @@
  *
  * half-remapped: part of the default-stream work was moved and part was not. Per-thread and other blocking streams wait for
  * the legacy stream and it for them (measured), so order is kept and overlap lost; where work went to a non-blocking stream
- * the order is gone, unless the policy keeps it. Run by report.c for every call; decides at the end, when it is known
+ * the order is gone, unless the policy keeps it. Run by the pass for every call; decides at the end, when it is known
  * whether anything was moved at all. Calls that failed put no work anywhere and do not count.
  */
 #include "analysis/findings/rule.h"
@@ -123,7 +123,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "half-remapped",
     .class_ = "R8",
-    .goes = REMOVED_WITH_MOVE,
+    .removed_by = REMOVED_WITH_MOVE,
     .severity = SEVERITY_WARNING,
     .may_lose_order = true,
     .stayed = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * host-function-serialises: what a host function (cuLaunchHostFunc, cuStreamAddCallback) keeps waiting: the later work of
- * its own stream, and host functions of other streams, which the driver runs on the same thread. Run by report.c for every
+ * its own stream, and host functions of other streams, which the driver runs on the same thread. Run by the pass for every
  * submission. Where the trace says when host functions ran, short ones are no finding and others are said to have waited
  * only if they did; without that it is structure. What the GPU lost is not known either way.
  */
@@ -182,7 +182,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "host-function-serialises",
     .class_ = "H10",
-    .goes = REMOVED_WITH_LEGACY,
+    .removed_by = REMOVED_WITH_LEGACY,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "GPU work waits for a host function",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * lock-contention: a call without any GPU work to wait for took far longer than it usually does, and another thread's,
- * entered meanwhile, did so too and returned right after it. Run by report.c for each call that was held up (hold.h). Once
+ * entered meanwhile, did so too and returned right after it. Run by the pass for each call that was held up (hold.h). Once
  * may be chance (two threads that the machine had no core for), so a call site needs two. Loading and allocating have rules
  * of their own.
  */
@@ -28,7 +28,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "lock-contention",
     .class_ = "H9",
-    .goes = REMOVED_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "threads waited for each other inside the driver",
     .sentence = "Calls of several threads, none with GPU work to wait for, took long together and returned one after the "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mixed-build: some objects of the process put default-stream work on the legacy stream, others on per-thread ones, because
- * they were compiled differently. Run by report.c for every submission; which object a call came from is looked up once a
+ * they were compiled differently. Run by the pass for every submission; which object a call came from is looked up once a
  * call stack, at the end. Names each object and its side.
  */
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "mixed-build",
     .class_ = "R8",
-    .goes = REMOVED_AS_ONE_BUILD,
+    .removed_by = REMOVED_AS_ONE_BUILD,
     .severity = SEVERITY_WARNING,
     .title = "objects disagree about what the default stream is",
     .sentence =

@@ -30,7 +30,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "order-given-up",
     .class_ = "R1",
-    .goes = REMOVED_WITH_PROMISE,
+    .removed_by = REMOVED_WITH_PROMISE,
     .severity = SEVERITY_WARNING,
     .order_given_up = true,
     .title = "order that the legacy stream kept is gone",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
- * not asynchronous at all. Run by report.c for every call. Where it kept nobody, or the thread waits for the result next
+ * not asynchronous at all. Run by the pass for every call. Where it kept nobody, or the thread waits for the result next
  * anyway, nothing would change; else the cost is what the call took (saving.h). From the host it is a finding without cost,
  * too: the source is read when the call is made, whatever the stream waits for.
  */
@@ -34,7 +34,7 @@ static const char *const details[] = {"to pageable memory: returns when the copy
 static const struct rule rule = {
     .id = "pageable-async-copy",
     .class_ = "H4",
-    .goes = REMOVED_WITH_PART,
+    .removed_by = REMOVED_WITH_PART,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "an asynchronous copy of pageable memory",

@@ -36,7 +36,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "small-copy",
     .class_ = "R2",
-    .goes = REMOVED_NEVER,
+    .removed_by = REMOVED_NEVER,
     .title = "a copy overtakes what writes its source",
     .sentence =
         "The driver reads the source of a copy of some kilobytes when the call is made; the default stream's implicit "

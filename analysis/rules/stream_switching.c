@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * stream-switching: work that hops between streams by events, though the streams never run at the same time. Run by
- * report.c for every submission. Each wait is asked: had the event anything left to wait for, and was anything pending that
+ * the pass for every submission. Each wait is asked: had the event anything left to wait for, and was anything pending that
  * the waiting stream would not come after? Where nearly all waits leave no room for overlap, the events cost host and GPU
  * time and can gain none. No device times, so no cost: what it says is structure.
  */
@@ -71,7 +71,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "stream-switching",
     .class_ = "H16",
-    .goes = REMOVED_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "streams take turns by events and never overlap",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting, though it had more to give to the GPU.
- * Run by report.c for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
+ * Run by the pass for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
  * finding; the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
@@ -29,7 +29,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "sync-copy",
     .class_ = "H3",
-    .goes = REMOVED_WITH_WAIT,
+    .removed_by = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a synchronous copy kept its thread waiting",

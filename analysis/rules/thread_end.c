@@ -107,7 +107,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-end",
     .class_ = "H14",
-    .goes = REMOVED_WITH_REMAP,
+    .removed_by = REMOVED_WITH_REMAP,
     .severity = SEVERITY_WARNING,
     .title = "a thread ended with stream-ordered memory pending on its per-thread stream",
     .sentence =

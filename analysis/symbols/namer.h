@@ -33,7 +33,7 @@ struct site_namer {
     const char *(*trouble)(struct site_namer *namer, const struct object_def *object);
 };
 
-/* The same of any frame, also of one in an interpreter's source, whose names are in the trace. namer may be NULL. */
+/* Names of any frame, also of one in the source of an interpreter, whose names are in the trace. namer may be NULL. */
 size_t namer_places(struct site_namer *namer, const struct definitions *defs, uint64_t pc, struct site_place *out,
                     size_t most);
 bool namer_name(struct site_namer *namer, const struct definitions *defs, uint64_t pc, char *out, size_t room);

@@ -17,7 +17,7 @@ extern "C" {
 struct site_namer *symbolizer_begin(void);
 void symbolizer_end(struct site_namer *namer);
 
-/* Addresses outside of all objects are from here on those of this trace's process. namer may be NULL. */
+/* From here on addresses outside of all objects belong to the process of this trace. namer may be NULL. */
 void symbolizer_of(struct site_namer *namer, const struct trace *trace);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What a GPU does (enum ptds_op): of these the shim takes times. */
+/* Whether a GPU runs work of this kind (enum ptds_op): the shim takes times of it. */
 static inline bool device_runs_has(unsigned op)
 {
     return op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET;
@@ -32,9 +32,10 @@ struct device_run_list {
 };
 
 void device_runs_begin(struct device_run_list *times, const struct trace *trace);
-/* NULL: not recorded. Few traces have any, and they pay for the search. */
+/* When the work of the call ran; NULL: not recorded. Owned by the list. */
 const struct device_run *device_runs_of(const struct device_run_list *times, const struct call *call);
-/* How long after its call began it began, never before, and how long it ran. Means nothing without trace_has_time. */
+/* How long after the begin of its call the work began (never before it), and how long it ran. Without meaning unless
+ * trace_has_time. */
 void device_runs_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns);
 void device_runs_end(struct device_run_list *times);
 

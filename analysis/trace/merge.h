@@ -38,7 +38,7 @@ struct merge {
     bool handed;              /* it has */
 };
 
-/* 0, or -1 without memory. End with merge_end in either case. */
+/* Begins. 0; -1 without memory. End with merge_end in either case. */
 int merge_begin(struct merge *merge, const struct trace *trace);
 
 /* The next call, valid until the next merge_next; NULL at the end. */

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* For the reader: the record sizes in the header's schema text, defaults where it says nothing. */
+/* Fills in the bytes of the fixed part of each kind of record, by the schema text of a header; kinds that the text
+ * does not name have the sizes of this version. */
 void record_sizes_read(uint16_t fixed[32], const char *schema, size_t size);
 
 #ifdef __cplusplus

@@ -7,6 +7,10 @@
 
 #include "analysis/trace/trace.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 union any_record {
 #define F(type, name, doc)
 #define TAIL(type, name, doc)
@@ -28,4 +32,7 @@ bool records_is_among_calls(uint16_t kind);
 typedef void (*records_fn)(void *data, uint32_t thread, uint16_t kind, const void *fixed);
 void records_each(const struct trace *trace, uint32_t kinds, records_fn each, void *data);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

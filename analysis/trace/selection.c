@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which calls a report is about. Called by report.c; asking for something that the trace does not have is an error, never
- * an empty report.
+ * Which calls a report is about. Called by report/pass/pass_over_calls.c; asking for something that the trace does not have
+ * is an error, never an empty report.
  */
 #include "analysis/trace/selection.h"
 

@@ -64,15 +64,11 @@ static uint64_t step_end(unsigned step)
 /* Room for one more API's, NULL without memory. */
 static struct durations *new_durations(struct trace *trace, size_t at)
 {
-    void *grown = table_grow(trace->durations.items, &trace->durations.room, at + 1, sizeof *trace->durations.items);
-    if (grown == NULL) {
+    struct durations *durations = TABLE_AT(&trace->durations, at);
+    if (durations == NULL) {
         trace->out_of_memory = true;
         return NULL;
     }
-    trace->durations.items = grown;
-    if (trace->durations.count <= at)
-        trace->durations.count = at + 1;
-    struct durations *durations = &trace->durations.items[at];
     if (durations->steps == NULL)
         durations->steps = heap_zeroed(DURATION_STEPS, sizeof *durations->steps);
     return durations->steps != NULL ? durations : NULL;

@@ -84,12 +84,14 @@ struct trace {
     bool out_of_memory;
 };
 
-/* Reads everything but the calls. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) when nothing can be had from it: no
- * trace, or a newer major version. The source must outlive the trace; close it with trace_close in either case. */
+/* Reads everything but the calls. 0; -1 with a message in `error` (TRACE_ERROR_SIZE): nothing can be read, because
+ * this is no trace or one of a newer major version. The source must outlive the trace; close the trace with
+ * trace_close in either case. */
 int trace_read(struct trace *trace, const struct trace_source *source, char *error);
 void trace_close(struct trace *trace);
 
-/* Records that were not kept, of all threads: some of those that the header counts are in the threads' chunks, too. */
+/* How many records were not kept, of all threads: some of those that the header counts are in the chunks of the
+ * threads, too. */
 static inline uint64_t trace_not_kept(const struct trace *trace)
 {
     return trace->lost > trace->header.refused ? trace->lost : trace->header.refused;
@@ -101,7 +103,7 @@ static inline bool trace_has_gaps(const struct trace *trace)
     return trace_not_kept(trace) != 0 || trace->header.recycled != 0 || trace->damaged != 0 || trace->lost_chunks != 0;
 }
 
-/* Threads whose calls nobody has counted. */
+/* How many threads have calls that were not counted. */
 static inline uint64_t trace_uncounted(const struct trace *trace)
 {
     return trace->header.clean_end ? 0 : trace->header.uncounted;

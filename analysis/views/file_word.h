@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The trace's file as a word of a command, with a blank before it: its name alone where its path is very long. */
+/* The file of the trace as a word of a command, with a blank before it: its name alone where its path is very long. */
 struct line file_word(const struct report *report);
 
 #ifdef __cplusplus

@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */
+/* Passes what could not be analysed to `each`, a line a reason. Returns the number of lines. */
 unsigned gap_words(const struct report *report, void (*each)(void *data, const char *line), void *data);
 
-/* What went past the shim, so that nobody knows how much: functions that it does not know, objects that reach the driver
- * otherwise; and who else is in front of the driver. As gap_words. `each` NULL: how many went past, without the last. */
+/* Passes what went past the shim to `each`, so that its extent is unknown: functions that the shim does not know,
+ * objects that reach the driver otherwise; and libraries in front of the driver. Returns the number of lines. `each`
+ * NULL: only counts, without the libraries in front. */
 unsigned gap_words_past(const struct report *report, void (*each)(void *data, const char *line), void *data);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The same three of several processes, and opening_nothing_found (opening_many.c). */
+/* As the functions of opening.h, for several processes. */
 struct line opening_many_default_streams(const struct traces *traces, const struct runs *runs);
 
 struct line opening_many_blocked(const struct traces *traces, const struct runs *runs);

@@ -35,7 +35,7 @@ static const char *how_right(const struct removed_question *about, enum removed_
 }
 
 /* Names the policies of one answer; how many. */
-static unsigned add_policies(const struct report *report, const struct removed_question *about, enum goes answer,
+static unsigned add_policies(const struct report *report, const struct removed_question *about, enum removed answer,
                              const char *lead, struct line *line)
 {
     const struct definitions *defs = &report->trace.defs;
@@ -68,7 +68,7 @@ static struct line policies_line(const struct report *report, const struct remov
                                  const struct leads *leads)
 {
     struct line line = {0};
-    enum goes remap = removed_by_policy(&report->trace.defs, about, REMOVED_UNDER_REMAP);
+    enum removed remap = removed_by_policy(&report->trace.defs, about, REMOVED_UNDER_REMAP);
     unsigned sure = add_policies(report, about, REMOVED_SURELY, leads->sure, &line);
     if (sure == 0 && remap == REMOVED_SURELY)
         line_add(&line, "%s%s", leads->with, removed_policy_names[REMOVED_UNDER_REMAP]);

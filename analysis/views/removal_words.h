@@ -14,11 +14,13 @@ extern "C" {
 
 /* "goes under guarded and per-thread, maybe under stream", "no policy removes it; it may get shorter" */
 struct line removal_words(const struct report *report, const struct removed_question *about);
-/* The same where the question stands before it: "guarded and per-thread; maybe stream", "no policy" */
+/* The same as an answer to a question that stands before it: "guarded and per-thread; maybe stream", "no policy". */
 struct line removal_words_policies(const struct report *report, const struct removed_question *about);
+/* removal_words of a finding. */
 struct line removal_words_finding(const struct report *report, const struct finding *finding);
 
-/* What a rule declares of all its findings: "no policy", "guarded and per-thread, by call", ... As in docs/rules.md. */
+/* By enum removed_by: what a rule declares of all its findings, "no policy", "guarded and per-thread, by call", ... As
+ * in docs/rules.md. */
 extern const char *const removed_by_words[REMOVED_BYS];
 
 #ifdef __cplusplus

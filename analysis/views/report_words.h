@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* A frame of a stack as "libfoo.so+0x41a0 symbol"; a stack's first frame outside the CUDA runtime's and
- * driver's own objects; ids as names. All write terminated text. */
+/* The words of a frame ("libfoo.so+0x41a0 symbol"), and of the first frame of a stack outside of the CUDA runtime and
+ * driver. Both write terminated text. False: no such frame is known. */
 void report_words_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_words_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
 /* Why a finding is told in one line with others. */

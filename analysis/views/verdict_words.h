@@ -20,7 +20,8 @@ extern const char *const verdict_keys[VERDICTS];
 
 extern const char *const outcome_words[DOUBTS]; /* "Right", "May be wrong", "WRONG" */
 
-const char *verdict_words_outcome(struct outcome outcome); /* likewise, or that it is of a part of the run */
+const char *
+verdict_words_outcome(struct outcome outcome); /* as outcome_words, or that the outcome is of a part of the run */
 
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *verdict_words_all(const struct report *report, uint64_t verdicts[VERDICTS]);
@@ -30,14 +31,15 @@ const uint64_t *verdict_words_of_finding(const struct report *report, const stru
 /* "3 needed, 1 maybe needed, 12 not needed", "none"; NULL: "not analysed" */
 struct line verdict_words_line(const uint64_t *verdicts);
 
-/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is needed; else
- * NULL. */
+/* What to say beside the advice of a finding, which alone would mislead, where an order at its call site is needed;
+ * else NULL. */
 const char *verdict_words_needed(const struct report *report, const struct finding *finding);
 
-/* What is said beside a verdict of the run: what became of the order, or what the finding is about. */
+/* What to say beside the verdict of the run: what became of the order, or what the finding is about. */
 const char *verdict_words_doubt(const struct report *report, const struct finding *finding);
 
-/* Whether this run's policy took an order away that a result needs, and nothing is in its place: what "!!" stands for. */
+/* Whether the policy of this run took an order away that a result needs, and put nothing in its place: the meaning of
+ * "!!". */
 bool verdict_words_is_wrong(const struct finding *finding);
 
 #ifdef __cplusplus

@@ -20,11 +20,11 @@ struct queues {
     } queues[QUEUES_MOST];
 };
 
-/* Which one of `count` a new stream gets, which this thread uses. They are dealt out evenly; how, nobody tells: here
- * rather one beside another thread's stream than beside one of this thread. Returns its number. */
+/* The number of the queue, of `count`, that a new stream of this thread gets. They are dealt out evenly; the real
+ * order is not documented: here a stream rather shares with another thread than with its own. */
 uint32_t device_queues_next(struct queues *queues, unsigned count, uint32_t thread);
-/* When what is put there at a moment and could begin at `ready` comes to the head of its queue; until then is PART_QUEUES.
- */
+/* When an operation that is put there at `put` and could begin at `ready` comes to the head of its queue; the time
+ * until then is PART_QUEUES. */
 struct moment device_queues_put(struct queues *queues, uint32_t number, uint64_t put, struct moment ready);
 
 #endif

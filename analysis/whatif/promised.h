@@ -11,10 +11,11 @@
 extern "C" {
 #endif
 
-/* It is on this lane until then. */
+/* Notes that the step is on this lane until `end`. */
 void promised_note(struct run *run, const struct step *step, uint32_t lane, struct moment end);
 
-/* promised.c. What the step comes after, because a policy promises it order with work on streams of these roles. */
+/* The moment that the step comes after, because a policy promises it order with work on streams of these roles; not
+ * before `moment`. */
 struct moment promised_after(struct run *run, const struct step *step, unsigned roles, struct moment moment);
 
 #ifdef __cplusplus

@@ -58,7 +58,7 @@ TEST(Goes, EachRuleDeclaresIt)
     EXPECT_EQ(declared.size(), All().size());
     for (const rule *one : All()) {
         ASSERT_EQ(1u, declared.count(one->id)) << one->id << " says nothing";
-        EXPECT_EQ(declared.at(one->id), one->goes) << one->id;
+        EXPECT_EQ(declared.at(one->id), one->removed_by) << one->id;
     }
 }
 
@@ -69,7 +69,7 @@ TEST(Goes, TheDocumentSaysWhatTheRulesDeclare)
         std::ifstream file("docs/rules.md");
         ASSERT_TRUE(file.good());
         std::string begin = std::string("| `") + one->id + "` |",
-                    end = std::string("| ") + removed_by_words[one->goes] + " |";
+                    end = std::string("| ") + removed_by_words[one->removed_by] + " |";
         std::string line, row;
         while (std::getline(file, line))
             if (line.compare(0, begin.size(), begin) == 0)

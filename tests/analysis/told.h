@@ -69,7 +69,7 @@ private:
     {
         std::string all, said;
         for (unsigned policy = 0; policy < REMOVED_POLICIES; policy++) {
-            enum goes goes = removed_by_policy(&report.trace.defs, &about, static_cast<enum removed_policy>(policy));
+            enum removed goes = removed_by_policy(&report.trace.defs, &about, static_cast<enum removed_policy>(policy));
             all += (all.empty() ? "" : "/") + std::to_string(about.calls.under[policy]);
             said += (said.empty() ? "" : "/") + std::string(removed_keys[goes]);
         }

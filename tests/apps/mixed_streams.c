@@ -7,7 +7,6 @@
 // on legacy order differ and are marked. Run by scripts/gpu and the policy tests.
 
 #include "mixed.h"
-#include "analysis/report/outcome.h"
 
 #include <stdio.h>
 #include <string.h>

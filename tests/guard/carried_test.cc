@@ -4,7 +4,6 @@
  * who waits for them, and what is done where the driver refuses.
  */
 #include "tests/guard/script.h"
-#include "analysis/views/html/region_marks.h"
 
 #include <unistd.h>
 

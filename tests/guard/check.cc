@@ -3,7 +3,6 @@
 
 #include "tests/guard/executor.h"
 #include "tests/guard/legacy.h"
-#include "analysis/probe/answer/conclude.h"
 
 namespace ptds_test
 {

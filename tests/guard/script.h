@@ -28,7 +28,6 @@ extern "C" {
 }
 
 #include "tests/guard/caller.h"
-#include "analysis/views/html/region_marks.h"
 
 namespace
 {

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/base/line.h"
-
 enum { LINES = 4096, THREADS = 16, TEXT = 256, YIELDS = 50, NAP_NS = 20000 };
 
 static struct line lines[LINES];

@@ -9,8 +9,6 @@
 #include <cuda.h>
 #include <stdint.h>
 
-#include "analysis/base/line.h"
-
 enum { ARGUMENTS = 6, NAME = 12, MEMORIES = 64, STREAMS = 8, EVENTS = 64, VARIABLES = 2, TEXTURES = 4 };
 
 /* One line: thread, name of the operation, arguments. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "tests/oracle/runner.h"
-#include "analysis/base/line.h"
 
 enum { READ_MOST = 4096, POINTERS = 4 };
 

@@ -8,7 +8,6 @@
 #include "tests/conformance/tables.ptx.h"
 #include "tests/oracle/own_kernels.h"
 #include "tests/oracle/runner.h"
-#include "analysis/base/line.h"
 
 enum { BLOCK = 64, DEEP_WORDS = 500 };
 

@@ -17,7 +17,6 @@
 
 extern "C" {
 #include "interpose/record/run.h"
-#include "analysis/report/outcome.h"
 }
 
 namespace

@@ -33,10 +33,10 @@ const struct verb *verb_find(const char *name); /* NULL: no such verb */
 extern const struct verb verb_probe, verb_run, verb_report, verb_diff, verb_check, verb_export, verb_watch, verb_kernels,
     verb_doctor, verb_help, verb_completion;
 
-/* For the writers of completions: what can stand where an option's value or a verb's argument is expected. */
+/* For the writers of completions: what can stand in the place of the value of an option, or of an argument of a verb. */
 enum expected { EXPECT_NOTHING, EXPECT_WORDS, EXPECT_FILE, EXPECT_FOLDER, EXPECT_TRACE, EXPECT_PROGRAM, EXPECT_ANY };
 enum expected verb_expects(const struct verb *verb);
-/* The words of a verb's arguments, if it expects such; they have `|` between. */
+/* The words that the arguments of a verb may be, with `|` between; NULL: it takes no words. */
 const char *verb_words(const struct verb *verb);
 enum expected verb_option_expects(const struct verb *verb, const struct argp_option *option, const char **words);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What lies at a path that is about to be written to, and whether it may be. Called by output.c. Must not change anything.
+ * What lies at a path that is about to be written to, and whether it may be. Called by output_file.c. Must not change
+ * anything.
  */
 #include "analysis/cmd/output/output_place.h"
 

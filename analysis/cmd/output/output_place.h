@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* What lies at a path. */
+/* What lies at a path, links followed. */
 struct output_place {
     char path[PATH_MAX]; /* links followed as far as they can be */
     struct stat status;  /* of what is there */
@@ -27,14 +27,14 @@ struct output_inputs {
     int count;
 };
 
-/* Whether what is written to one path takes the place of what is written to, or lies at, the other: it is one regular file,
- * or will be. Of stdout ("-") never. */
+/* Whether writing to one path would replace what is written to, or lies at, the other: both are one regular file, or
+ * will be. Never for stdout ("-"). */
 bool output_place_is_one_file(const char *one, const char *two);
 
-/* For output.c. Finds out what lies at a path; false with errno. */
+/* Fills in what lies at the path. False with errno. */
 bool output_place_find(struct output_place *place, const char *path);
 
-/* Whether it is one of these files, or one of the traces in these folders, or any other trace. */
+/* Whether the place is one of the inputs, or a trace in a folder among them; and whether it is any trace. */
 bool output_place_is_input(const struct output_place *place, struct output_inputs inputs);
 
 bool output_place_is_trace(const struct output_place *place);

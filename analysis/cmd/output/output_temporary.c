@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file that a result is written to before it takes its name. Called by output.c. There is one at a time, and it must
- * never stay behind: what ends the process by exit or by a signal that can be caught takes it away.
+ * The file that a result is written to before it takes its name. Called by output_file.c. There is one at a time, and it
+ * must never stay behind: what ends the process by exit or by a signal that can be caught takes it away.
  */
 #include "analysis/cmd/output/output_temporary.h"
 

@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* For output.c. A new empty file in the folder of `path`; its name goes into `name` (PATH_MAX + 16 bytes). It is gone when
- * the process ends, whether by exit or by a signal that asks it to, unless output_temporary_forget was called. -1 with
- * errno. */
+/* Makes a new empty file in the folder of `path`; its name goes into `name` (PATH_MAX + 16 bytes). It is removed when
+ * the process ends, by exit or by a signal that asks it to, unless output_temporary_forget was called. The descriptor;
+ * -1 with errno. */
 int output_temporary_make(char *name, const char *path);
 
 /* The same in the folder for temporary files. */

@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/* Sends stdout through $PAGER, or less if there is one. False: there is none to be had, stdout is as it was. */
+/* Sends stdout through $PAGER, or less if that is installed. False: there is no pager, and stdout is as it was. */
 bool pager_begin(void);
 
-/* Waits for the pager. False with a message on stderr if it could not be run. Fine without pager_begin. */
+/* Waits for the pager. True also without pager_begin. False with a message on stderr: the pager could not be run. */
 bool pager_end(void);
 
-unsigned pager_terminal_rows(void); /* of stdout; 0 unknown */
+unsigned pager_terminal_rows(void); /* rows of the terminal that stdout is; 0: unknown */
 
 #ifdef __cplusplus
 }

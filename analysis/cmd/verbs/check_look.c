@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fills the results of `ptds check` from the traces. Called by check.c. It never passes on what it could not see.
+ * Fills the results of `ptds check` from the traces. Called by verb_check.c. It never passes on what it could not see.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,7 +29,8 @@ struct check {
     struct check_results results;
 };
 
-/* Looks at the traces, which are open, and fills the results. The exit status if it could not, EXIT_CLEAN else. */
+/* Fills in the results from the traces, which are open. EXIT_CLEAN; else the exit status of the verb, with a line on
+ * stderr. */
 int check_look(struct check *check, const char *name);
 
 #endif

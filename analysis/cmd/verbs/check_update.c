@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ptds check --update`: adds runs to a baseline. Called by check.c. What is incomplete is not added: a check against it
- * would find too much.
+ * `ptds check --update`: adds runs to a baseline. Called by verb_check.c. What is incomplete is not added: a check against
+ * it would find too much.
  */
 #include "analysis/cmd/verbs/check_update.h"
 

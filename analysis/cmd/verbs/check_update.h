@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Adds the runs to the baseline's file. The exit status, with a line on stderr. */
+/* Adds the runs to the file of the baseline. The exit status of the verb, with a line on stderr. */
 int check_update(struct check *check, const char *name);
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* In the child that doctor starts: looks at the driver and the doors from inside, and writes what it saw to stdout. */
+/* Runs in the child process: looks at the driver and the doors from inside, and writes what it saw to stdout. Returns
+ * its exit status. */
 int doctor_probe(bool with_gpus);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ptds report` on several traces or on folders of them. Called by report.c. A trace that cannot be read does not keep the
- * others from being reported.
+ * `ptds report` on several traces or on folders of them. Called by verb_report.c. A trace that cannot be read does not keep
+ * the others from being reported.
  */
 #include "analysis/cmd/verbs/report_many.h"
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The report on several traces, as text, JSON or a page. The exit status of `ptds report`. */
+/* Reports on several traces, as text, JSON or a page. The exit status of `ptds report`. */
 int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink);
 
 #ifdef __cplusplus

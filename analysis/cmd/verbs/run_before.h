@@ -16,10 +16,10 @@ bool run_before_files_may_be(char *error);
 /* Whether the variable's value names a file: neither another variable's, nor a word such as "off". */
 bool run_before_is_path(const char *variable, const char *value);
 
-/* Whether every variable of the library has a value that it takes. False with a message. */
+/* Whether each variable of the shim has a value that the shim takes. False with a message in `error` (RUN_ERROR_SIZE). */
 bool run_before_values_may_be(char *error);
 
-/* Says, on stderr, of a program that a library can't be preloaded into. */
+/* Warns on stderr of a program that a library cannot be preloaded into. */
 void run_before_warn(const char *program);
 
 #endif

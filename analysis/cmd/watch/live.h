@@ -23,11 +23,11 @@ struct flights {
     bool recorded; /* the trace says which calls are in flight at all */
 };
 
-/* Reads them anew; false without memory. Free with live_free. */
+/* Reads the calls in flight anew. False without memory. Free with live_free. */
 bool live_read(struct flights *flights, const struct trace_source *source);
 void live_free(struct flights *flights);
 
-/* Whether the process that the header names is alive: that very one, not another that got its number. */
+/* Whether the process that the header names is alive: the very process, not a later one with its number. */
 bool live_process(const struct ptds_trace_header *header);
 
 /* This machine's clocks, for ages of calls: the ticks that a process writes now, and how many nanoseconds one of them has

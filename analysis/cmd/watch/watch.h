@@ -8,7 +8,7 @@
 #include "analysis/cmd/watch/live.h"
 #include "analysis/cmd/watch/watch_report.h"
 
-/* How long a call may take: at least a millisecond. */
+/* Reads how long a call may take, at least a millisecond. False: no such duration. */
 bool watch_duration(const char *text, uint64_t *ns);
 
 /* Watches a trace until its process ends. Returns the command's exit status: findings if a call was in flight for longer
@@ -18,7 +18,7 @@ int watch_trace(const char *path, uint64_t after_ns);
 /* The same for a process that may have no trace yet. */
 int watch_process(pid_t pid, uint64_t after_ns);
 
-/* Until it has ended. */
+/* Returns when the process has ended. */
 void watch_wait_for_end(pid_t pid);
 
 uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Watches waits (aftermath.h). Driven by report.c with every call. While nothing is watched, a call costs a note of the
- * addresses that it names (tracks.h); memory goes with live streams and allocations.
+ * Watches waits (aftermath.h). Called by report/pass/pass_over_calls.c with every call. While no wait is watched, a call
+ * costs a note of the addresses that it names (tracks.h). Takes memory by live streams and allocations, not by calls.
  */
 #include "analysis/findings/aftermath/aftermath.h"
 
@@ -20,7 +20,7 @@ struct watched {
     uint64_t op;            /* its last operation at the wait */
     bool more, blind, host; /* more: it got work since */
     uint32_t memories;
-    uint64_t some; /* a bit for each of them: who has none of these uses none of them */
+    uint64_t some; /* bit_of each base: a call that has none of these bits uses none of the memories */
     uint64_t base[MEMORIES_OF_STREAM];
 };
 
@@ -28,19 +28,19 @@ struct watch {
     struct watched stream[PENDING_KEPT];
     uint32_t count, all, open;
     bool wide, batch;
-    struct removed_set goes;
+    struct removed_set removed_by;
     struct saving saving;
     struct call_view view;
     struct call call;
 };
 
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     const struct removed_policies *goes, void (*judge)(void *data, const struct judged *judged),
+                     const struct removed_policies *removed_by, void (*judge)(void *data, const struct judged *judged),
                      void *data)
 {
     *aftermath = (struct aftermath){.model = model,
                                     .verdicts = verdicts,
-                                    .goes = goes,
+                                    .removed_by = removed_by,
                                     .judge = judge,
                                     .data = data,
                                     .launches_later = model->trace->defs.memories.count == 0};
@@ -51,7 +51,8 @@ static bool is_device(uint32_t kind)
     return kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL || kind == PTDS_MEMORY_GLOBAL;
 }
 
-/* What the stream's pending work uses, as allocations. An address in none that is known may be anybody's. */
+/* Takes the allocations that the pending work of the stream uses. An address that lies in no known allocation may be
+ * of any memory. */
 static void take_memories(const struct aftermath *aftermath, struct watched *watched)
 {
     const struct track *track = tracks_of(&aftermath->tracks, aftermath->model, watched->slot);
@@ -82,7 +83,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .batch = watch->batch,
                             .more = watch->saving.more,
                             .saved_ns = watch->saving.saved_ns,
-                            .goes = watch->goes,
+                            .removed_by = watch->removed_by,
                             .view = &watch->view};
     for (uint32_t i = 0; i < watch->count; i++)
         judged.stream[i] = watch->stream[i].judged;
@@ -97,7 +98,8 @@ static void give_up(struct watch *watch)
             watch->stream[i].judged.need = NEED_UNKNOWN;
 }
 
-/* Whether the call is a wait worth watching. Waits for one stream that others feed by events are what they should be. */
+/* Whether the call is a wait worth watching. A wait for a single stream, which other streams may feed by events, is as
+ * it should be. */
 static bool is_watched(const struct call_view *view)
 {
     unsigned op = view->call->r.op;
@@ -108,7 +110,8 @@ static bool is_watched(const struct call_view *view)
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }
 
-/* Several operations, whoever submitted them: the host may read its clock after them, which no trace shows. */
+/* Whether several operations were submitted, by any thread, since the last wait of this thread: the host may read its
+ * clock after them, which no trace shows. */
 static bool ends_batch(const struct aftermath *aftermath, const struct call_view *view)
 {
     uint64_t before = view->thread < aftermath->works.count ? aftermath->works.items[view->thread] : 0;
@@ -117,17 +120,12 @@ static bool ends_batch(const struct aftermath *aftermath, const struct call_view
 
 static void note_wait(struct aftermath *aftermath, const struct call_view *view)
 {
-    void *grown = table_grow(aftermath->works.items, &aftermath->works.room, (size_t)view->thread + 1,
-                             sizeof *aftermath->works.items);
-    if (grown == NULL)
-        return;
-    aftermath->works.items = grown;
-    if (aftermath->works.count <= view->thread)
-        aftermath->works.count = (size_t)view->thread + 1;
-    aftermath->works.items[view->thread] = aftermath->model->works + view->work;
+    uint64_t *works = TABLE_AT(&aftermath->works, view->thread);
+    if (works != NULL)
+        *works = aftermath->model->works + view->work;
 }
 
-/* One whose streams are known, else the oldest, which has had its time. */
+/* Ends the watch of a wait whose streams are all judged; where there is none, the oldest watch. */
 static void drop_one(struct aftermath *aftermath)
 {
     uint32_t at = 0;
@@ -156,7 +154,7 @@ static void note_slot(struct aftermath *aftermath, const struct watched *watched
     aftermath->slots[at].some |= watched->some;
 }
 
-/* Which memory the verdicts have to look out for. */
+/* Tells the verdicts which memories they have to look out for. */
 static void watch_memories(const struct aftermath *aftermath)
 {
     verdicts_unwatch_all(aftermath->verdicts);
@@ -168,7 +166,7 @@ static void watch_memories(const struct aftermath *aftermath)
         }
 }
 
-/* For which calls it will have to look at the watches again. */
+/* Notes for which calls the watches have to be looked at again. */
 static void note_open(struct aftermath *aftermath)
 {
     aftermath->open = false;
@@ -202,7 +200,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->view = *view;
     watch->view.call = &watch->call;
     watch->wide = view->waits.count > 1;
-    watch->goes = removed_by_policy_of_call(REMOVED_WITH_WAIT, aftermath->goes, aftermath->model, view);
+    watch->removed_by = removed_by_policy_of_call(REMOVED_WITH_WAIT, aftermath->removed_by, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
     saving_begin(&watch->saving, view);
     watch->all = view->waits.count;
@@ -242,7 +240,7 @@ static enum cover covers(const struct aftermath *aftermath, const struct call_vi
     return event != NULL && vclock_get(event, watched->slot) >= watched->op ? COVER_ITSELF : COVER_NOT;
 }
 
-/* A synchronous copy on the stream is both more work and the wait for it. */
+/* Judges the stream by a later wait for it. A synchronous copy on the stream is both more work and a wait. */
 static void settle(const struct watch *watch, struct watched *watched, enum cover cover, bool works)
 {
     enum need by_memory = watched->blind || watched->host ? NEED_UNKNOWN : NOT_NEEDED;
@@ -255,7 +253,7 @@ static void settle(const struct watch *watch, struct watched *watched, enum cove
 }
 
 static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
-                         const struct call_view *view, const struct use *use)
+                         const struct call_view *view, const struct call_memories *use)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool after = call->enter >= watch->call.r.leave;
@@ -273,15 +271,16 @@ static void watch_stream(const struct aftermath *aftermath, const struct watch *
     watched->more |= view->work && view->target == watched->slot;
 }
 
-/* Whether the call is neither a wait nor a question, so that only what it uses, and where it works, can matter. */
-static bool is_quiet(const struct call_view *view, const struct use *use)
+/* Whether the call is neither a wait nor a query, so that only the memory that it uses and the stream that it works on
+ * can matter. */
+static bool is_quiet(const struct call_view *view, const struct call_memories *use)
 {
     return use->all && (!view->completes || view->scope == WAIT_NONE) && view->call->r.op != PTDS_OP_EVENT_ELAPSED;
 }
 
-/* As watch_stream, of a quiet call. */
+/* Does what watch_stream does, for a quiet call. */
 static inline void watch_quietly(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
-                                 const struct call_view *view, const struct use *use)
+                                 const struct call_view *view, const struct call_memories *use)
 {
     bool here = view->target == watched->slot;
     if (aftermath->model->streams.items[watched->slot].uid != watched->judged.uid)
@@ -293,7 +292,7 @@ static inline void watch_quietly(const struct aftermath *aftermath, const struct
 }
 
 static void watch_call(struct aftermath *aftermath, struct watch *watch, const struct call_view *view,
-                       const struct use *use, bool quiet)
+                       const struct call_memories *use, bool quiet)
 {
     uint32_t open = 0;
     if (watch->saving.open && watch->saving.thread == view->call->thread)
@@ -343,8 +342,8 @@ bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_vie
     return more;
 }
 
-/* Whether the call, which is work and no wait, tells a watch anything: most do not. (That a stream's slot serves another
- * now is seen by the next call that does.) */
+/* Whether the call, which is work and no wait, may change a watch: most calls do not. (A slot that a new stream has
+ * taken over is noticed by the next call that does.) */
 static bool tells(struct aftermath *aftermath, const struct call_view *view)
 {
     if (aftermath_is_told_nothing(aftermath, view))

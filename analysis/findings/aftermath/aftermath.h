@@ -32,26 +32,26 @@ struct judged_stream {
     uint32_t uid, object; /* object: the kernel that was its last work, 0 none */
     uint32_t thread;      /* uid, of that work */
     enum need need;
-    uint64_t ran_ns; /* of the wait, how long that work still ran; 0: it did not, or nobody knows */
+    uint64_t ran_ns; /* how long the work still ran during the wait; 0: it did not run then, or its time is not known */
 };
 
 struct judged {
-    bool wide;           /* the call waits for more than one stream by what it is */
+    bool wide;           /* the call waits for more than one stream, by its driver function */
     uint32_t count, all; /* streams judged, streams that it waited for */
     struct judged_stream stream[PENDING_KEPT];
-    bool batch;        /* it ended a batch: the program had submitted several operations since the thread's last wait */
-    bool more;         /* the thread gave the GPU more to do before it waited again */
-    uint64_t saved_ns; /* what leaving it out would have saved (saving.h) */
-    struct removed_set goes;      /* by which policies it would go */
-    const struct call_view *view; /* of the wait: only call, thread's uid and costs are as they were */
+    bool batch; /* the wait ended a batch: the program had submitted several operations since the last wait of the thread */
+    bool more;  /* the thread gave the GPU more to do before it waited again */
+    uint64_t saved_ns;             /* ns that leaving the wait out would have saved (saving.h) */
+    struct removed_set removed_by; /* under which policies the wait would be gone */
+    const struct call_view *view;  /* the wait; only `call`, the uid of the thread and the costs are still valid */
 };
 
 struct watch;
 
 enum { WATCHES = 8 };
 
-/* A stream of which some watch wants to know more: what that watch knows of its memory, and whether it waits for it to get
- * more work. */
+/* A stream that an open watch has to know more about: the memory of its work, and whether the watch waits for more
+ * work on it. */
 struct watched_slot {
     uint32_t slot;
     bool idle;
@@ -60,29 +60,30 @@ struct watched_slot {
 
 struct aftermath {
     struct model *model;
-    struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
-    const struct removed_policies *goes;
+    struct verdicts *verdicts; /* which allocations there are; NULL: none is known */
+    const struct removed_policies *removed_by;
     void (*judge)(void *data, const struct judged *judged);
     void *data;
-    struct use use;      /* of the call at hand */
-    bool launches_later; /* allocations are known by their calls alone, so that what launches use can be found afterwards */
+    struct call_memories use; /* of the call at hand */
+    bool launches_later; /* allocations are known by their calls alone, so the memory of a launch can be looked up later */
     struct tracks tracks;
-    TABLE_OF(uint64_t) works; /* by thread: work of the whole program at its last wait */
+    TABLE_OF(uint64_t) works; /* by thread: operations of the whole program at its last wait */
     struct watch *watches[WATCHES];
     uint32_t count;
-    bool open;       /* some watch is not settled yet; all others concern their own thread only, whose bit is set in */
+    bool open;       /* some watch has streams to judge; other watches concern only their own thread, whose bit is set in */
     uint64_t savers; /* by uid, modulo 64 */
-    /* As of the last call that was looked into: to which others it makes a difference. */
-    uint64_t idle_savers; /* those of the savers that have submitted nothing since their wait */
+    /* For which later calls the watches have to be looked at, as of the last call that was looked into. */
+    uint64_t idle_savers; /* those threads of `savers` that have submitted nothing since their wait */
     struct watched_slot slots[WATCHES * PENDING_KEPT];
     uint32_t slots_count;
 };
 
-/* `judge` is called once for each wait that blocked, some time after it. */
+/* Begins. `judge` is called once for each wait that blocked, some time after the wait. The pointers must stay valid
+ * until aftermath_end. */
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     const struct removed_policies *goes, void (*judge)(void *data, const struct judged *judged),
+                     const struct removed_policies *removed_by, void (*judge)(void *data, const struct judged *judged),
                      void *data);
-/* Each call before verdicts_take: what it frees is still known then. */
+/* Takes each call before verdicts_take does: an allocation that the call frees is still known then. */
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
 {
@@ -94,7 +95,7 @@ static inline void aftermath_look(struct aftermath *aftermath, const struct call
         aftermath_look_now(aftermath, view);
 }
 
-/* Then, between model_enter and model_leave. */
+/* Takes each call once more, after verdicts_take; between model_enter and model_leave. */
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
@@ -103,17 +104,17 @@ static inline void aftermath_call(struct aftermath *aftermath, const struct call
     else
         tracks_note(&aftermath->tracks, aftermath->model, view);
 }
-/* Whether a launch may tell an open watch anything, by what the verdicts, which have seen it, know of its memory. */
+/* Whether a launch may change an open watch, by what the verdicts know of its memory. */
 bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_view *view);
-/* Whether a launch tells no watch anything. The thread has given the GPU more to do since its last wait. */
+/* Whether a launch changes no watch: its thread has submitted work since its last wait. */
 static inline bool aftermath_is_told_nothing(const struct aftermath *aftermath, const struct call_view *view)
 {
     return (aftermath->idle_savers >> view->call->thread % 64 & 1) == 0 &&
            (!aftermath->open || (!aftermath->use.found && !aftermath_may_tell(aftermath, view)));
 }
-/* Whether a wait of this thread for several streams, this one among them, is still being watched. */
+/* Whether a wait of this thread for several streams, the given one among them, is still watched. */
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot);
-/* Judges what is left. */
+/* Judges the waits that are still watched. */
 void aftermath_end(struct aftermath *aftermath);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
  */
 #include "analysis/findings/aftermath/call_memories.h"
 
-void call_memories_find(struct use *use, struct verdicts *verdicts, const struct call_view *view, bool complete)
+void call_memories_find(struct call_memories *use, struct verdicts *verdicts, const struct call_view *view, bool complete)
 {
     struct touch touch[TOUCH_MOST];
     unsigned op = view->call->r.op, count = 0;
@@ -27,7 +27,7 @@ void call_memories_find(struct use *use, struct verdicts *verdicts, const struct
     }
 }
 
-bool call_memories_has(const struct use *use, const uint64_t *base, uint32_t count)
+bool call_memories_has(const struct call_memories *use, const uint64_t *base, uint32_t count)
 {
     for (unsigned i = 0; i < use->count; i++)
         for (uint32_t j = 0; j < count; j++)

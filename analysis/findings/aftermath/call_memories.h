@@ -12,19 +12,19 @@
 extern "C" {
 #endif
 
-/* What a call uses, as far as watches need to know. */
-struct use {
-    bool found; /* no: of a launch, which frees nothing, it is found when it matters */
+/* The memories that a call uses. */
+struct call_memories {
+    bool found; /* false: not looked up yet; a launch, which frees nothing, is looked up when it matters */
     bool all;
     unsigned count;
     uint64_t some; /* bit_of each base */
     uint64_t base[TOUCH_MOST];
 };
 
-/* `complete`: every allocation is known (verdicts_memory_complete). */
-void call_memories_find(struct use *use, struct verdicts *verdicts, const struct call_view *view, bool complete);
-/* Whether the call uses one of these. */
-bool call_memories_has(const struct use *use, const uint64_t *base, uint32_t count);
+/* Looks up the memories of a call. `complete`: every allocation of the run is known (verdicts_memory_complete). */
+void call_memories_find(struct call_memories *use, struct verdicts *verdicts, const struct call_view *view, bool complete);
+/* Whether the call uses one of the `count` memories that begin at `base`. */
+bool call_memories_has(const struct call_memories *use, const uint64_t *base, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -24,17 +24,17 @@ struct saving {
     uint64_t lost_ns, saved_ns;
 };
 
-/* The call at hand is the wait. */
+/* Begins with the wait at hand. */
 void saving_begin(struct saving *saving, const struct call_view *view);
-/* Any later call. */
+/* Takes a later call, of any thread. */
 void saving_look(struct saving *saving, const struct trace *trace, const struct call_view *view);
 
-/* For rules: costs of calls that are known only later. */
+/* When it is known what leaving a call out would save, and how much that is. */
 enum saving_kind {
-    SAVE_UNTIL_NEXT_WAIT, /* as above */
-    SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work next; as above if it waits once more first
-                           */
-    SAVE_ALL_IF_MORE,     /* all that the call lost, if anybody submits work later: not at the end of a program */
+    SAVE_UNTIL_NEXT_WAIT, /* what the thread would have gained until its next wait (above) */
+    SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work next; as SAVE_UNTIL_NEXT_WAIT if the thread
+                             waits once more first */
+    SAVE_ALL_IF_MORE,     /* all that the call lost, if any thread submits work later: not at the end of a program */
 };
 
 enum { SAVINGS_OPEN = 64 };
@@ -55,13 +55,14 @@ struct savings {
  * nothing is counted nowhere: a finding with neither known nor unknown calls at the end is none. */
 void saving_watch(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view);
 
+/* Takes a call that may settle open savings, and charges the findings of those that it settles. */
 void saving_look_all(struct savings *savings, const struct call_view *view);
-/* Whether a call of this thread, by uid, may settle anything. */
+/* Whether a call of this thread (uid) may settle an open saving. */
 static inline bool saving_is_open(const struct savings *savings, uint32_t thread, bool work)
 {
     return savings->count != 0 && ((savings->if_more && work) || (savings->threads >> thread % 64 & 1) != 0);
 }
-/* Every call, before the rules. */
+/* Takes every call, before the rules do. */
 static inline void saving_look_if_open(struct savings *savings, const struct call_view *view)
 {
     if (saving_is_open(savings, view->call->thread, view->work))

@@ -32,16 +32,10 @@ static void note_address(struct track *track, uint64_t address)
 
 static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
 {
-    void *grown = table_grow(tracks->list.items, &tracks->list.room, (size_t)slot + 1, sizeof *tracks->list.items);
-    if (grown == NULL)
-        return NULL;
-    tracks->list.items = grown;
-    if (tracks->list.count <= slot)
-        tracks->list.count = (size_t)slot + 1;
-    struct track **track = &tracks->list.items[slot];
-    if (*track == NULL)
+    struct track **track = TABLE_AT(&tracks->list, slot);
+    if (track != NULL && *track == NULL)
         *track = heap_zeroed(1, sizeof **track);
-    return *track;
+    return track != NULL ? *track : NULL;
 }
 
 static INLINE void look_into(struct track *track, const struct model *model, const struct track_note *note,

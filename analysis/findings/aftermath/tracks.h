@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* The addresses that the pending work of a stream names. Few waits are watched, so calls are only noted, and looked into
- * when one is, or when there are many of them. */
+/* The addresses that the pending work of a stream names. Few waits are watched, so calls are only noted; the notes are
+ * looked into when a wait is watched, or when TRACK_CALLS are kept. */
 enum { TRACKED = 32, TRACK_CALLS = 64 };
 struct track_note {
     const unsigned char *word; /* inside the source */
@@ -43,11 +43,12 @@ static inline void tracks_add(struct track *track, const struct call *call)
     note->kinds = call->r.kinds;
 }
 
-/* The first since the stream had no work pending, one that uses who knows what, or one too many to be noted. */
+/* Notes a call that needs more than a place among the notes: the first one since the stream had no work pending, one
+ * whose memory is unknown, or one beyond TRACK_CALLS. */
 void tracks_note_other(struct tracks *tracks, const struct model *model, const struct call_view *view);
 
-/* Of a call that is work, between model_enter and model_leave. Where it is known that the stream's pending work may use any
- * memory, more of it tells nothing. */
+/* Notes a call that is work; between model_enter and model_leave. Where the pending work of the stream may use any
+ * memory, more work tells nothing. */
 static inline void tracks_note(struct tracks *tracks, const struct model *model, const struct call_view *view)
 {
     const struct call *call = view->call;
@@ -62,7 +63,7 @@ static inline void tracks_note(struct tracks *tracks, const struct model *model,
         tracks_add(track, call);
 }
 
-/* All that was noted is looked into. NULL: the stream had no work yet. */
+/* Looks into all notes of the slot. NULL: the stream had no work yet. */
 const struct track *tracks_of(const struct tracks *tracks, const struct model *model, uint32_t slot);
 void tracks_end(struct tracks *tracks);
 

@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* Reads the records, and fills in evidence and answers. */
+/* Reads the records of the runs, and fills in evidence and answers. */
 void conclude(struct probe *probe);
 
 /* The variant whose answer comes first and is the exit status: of those asked for, the first of the worst. */
 const struct variant *conclude_first(const struct probe *probe);
 
-/* The one to use: guarded where it is right, with more lanes where these make it faster, else the fastest that is; NULL:
- * none. */
+/* The variant to use: guarded where it is right, with more lanes where these make it faster, else the fastest that is
+ * right; NULL: none is. */
 const struct variant *conclude_best(const struct probe *probe);
 
 #ifdef __cplusplus

@@ -16,24 +16,24 @@
 extern "C" {
 #endif
 
-/* One variant's rounds against the bare ones. */
+/* What was measured of one variant, held against the bare runs. */
 struct facts {
     const char *name;     /* "bare", or the policy */
-    unsigned runs;        /* that came to an end, or to the limit */
-    unsigned unlike;      /* of them: ended otherwise than bare, or with other output */
-    struct ending ending; /* the first that is not bare's; if there is none, the first */
+    unsigned runs;        /* runs that came to an end, or to the limit */
+    unsigned unlike;      /* of these runs: those that ended otherwise than bare, or with other output */
+    struct ending ending; /* the first ending that is not bare's; where every ending is, the first one */
     bool ended_unlike;
     unsigned ended_round;
     unsigned leaves;              /* runs that left processes in the background */
-    const char *thing;            /* what differs: "standard output", a file's name; NULL: nothing */
-    struct difference difference; /* the first of them */
-    bool by_command;              /* --compare said so, not a line */
-    struct difference outside;    /* of the first run with numbers left out that lie far from bare's */
+    const char *thing;            /* what differs first: "standard output", the name of a file; NULL: nothing differs */
+    struct difference difference; /* the first difference in `thing` */
+    bool by_command;              /* the command of --compare found the difference: there is no line */
+    struct difference outside;    /* of the first run whose left-out numbers lie far from those of bare */
     const char *outside_thing;
-    struct difference
-        far; /* of the rounds that count, the one whose numbers left out lie farthest from all that moves nothing */
-    const char *far_thing; /* NULL: none do */
-    unsigned round;        /* where */
+    struct difference far; /* of the rounds that count, the one whose left-out numbers lie farthest from those of all
+                              variants that move nothing */
+    const char *far_thing; /* what `far` is in; NULL: no number lies far */
+    unsigned round;        /* the round of `far` */
     struct times times;    /* of the rounds that count */
     struct times cuda;     /* of them, of the CUDA work; counts none where that is not known */
     uint64_t limit_ns;     /* END_TIMED_OUT */
@@ -58,8 +58,8 @@ struct forecast {
     double least, most; /* times faster */
 };
 
-/* Known where the record has times on the GPU. bare_ns: how long the whole program takes, of which the replay's gain is
- * gained; 0: what it predicts for the CUDA work itself. */
+/* The forecast for a policy; known where the record has times on the GPU. bare_ns: how long the whole program takes
+ * bare, of which the predicted gain is a part; 0: forecast for the CUDA work alone. */
 struct forecast policy_answer_forecast(const struct record *observed, const char *policy, uint64_t bare_ns);
 
 struct evidence {
@@ -116,10 +116,10 @@ struct answer {
 
 struct answer policy_answer_of(const struct evidence *evidence);
 
-/* Of the variants that move nothing, one that differs from bare in what the policy differs in; NULL: none does. */
+/* Of the variants that move nothing, one that differs from bare in the same thing as the policy does; NULL: none does. */
 const struct facts *policy_answer_too(const struct evidence *evidence);
 
-/* 0 right or nothing to gain, 1 do not, 2 it could not be run, 3 can't tell. */
+/* The exit status: 0 right or nothing to gain, 1 do not, 2 the program could not be run, 3 cannot tell. */
 int policy_answer_status(const struct answer *answer);
 
 extern const char *const word_names[WORDS], *const why_names[WHYS]; /* of JSON */

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Right, or slower: not where something else is wrong. */
+/* Whether the answer is about times: "right" or "slower", not where something else is wrong. */
 bool policy_answer_words_tell_times(const struct answer *answer);
 
 /* "right under guarded; the CUDA part 2.6x faster (12.4 ms, bare 32.3 ms), the whole process 1.2x faster (575.9 ms, ...)"

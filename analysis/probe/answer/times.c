@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Medians and spreads. Called by compare.c and answer.c. Must not call a difference one that a repetition may undo.
+ * Medians and spreads. Called by compare_runs.c and policy_answer.c. Must not call a difference one that a repetition may
+ * undo.
  */
 #include "analysis/probe/answer/times.h"
 

@@ -106,7 +106,7 @@ static void learn_thing(struct probe *probe, size_t thing, size_t *missing)
     free(texts);
 }
 
-/* Whether the command calls all bare runs that come after one the same as that one. */
+/* Whether the command of --compare finds no difference between the bare run number `from` and each later bare run. */
 static bool agree_by_command(struct probe *probe, size_t thing, size_t from)
 {
     const struct variant *bare = &probe->variants[VARIANT_BARE];
@@ -120,7 +120,7 @@ static bool agree_by_command(struct probe *probe, size_t thing, size_t from)
 static void learn_by_command(struct probe *probe, size_t thing)
 {
     struct learnt *learnt = &probe->learnt[thing];
-    learnt->varies = VARIES_NOT; /* that is the command's to say */
+    learnt->varies = VARIES_NOT; /* only the command says what varies */
     learnt->first_apart = false;
     learnt->list.count = 0;
     if (agree_by_command(probe, thing, 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compares outputs line by line. Called by compare.c. Must not read files.
+ * Compares outputs line by line. Called by compare_runs.c. Must not read files.
  */
 #include "analysis/probe/outputs/same.h"
 

@@ -44,9 +44,9 @@ struct learnt {
     char first_text[48]; /* that line in the first output */
     size_t kept;         /* numbers that are compared; of what is no text, its bytes */
     enum varies varies;
-    size_t line; /* where it varies; 0: the whole */
+    size_t line; /* the line that varies; 0: the whole */
     unsigned texts;
-    bool empty; /* all of them are */
+    bool empty; /* all outputs are empty */
     /* The first text differs in more than numbers, as of a run that fills a cache, and the others do not: it is left out,
      * and what it varies in is here. */
     bool first_apart;
@@ -55,14 +55,15 @@ struct learnt {
     bool out_of_memory;
 };
 
-/* From the outputs of all bare runs, at least one. same_free in either case. */
+/* Learns what varies from the outputs of all bare runs, at least one. same_free in either case. */
 void same_learn(struct learnt *learnt, const struct bytes *texts, size_t count);
-/* The same, where the first may be apart from at least two that agree. Other outputs are then held against the second. */
+/* The same, where the first output may differ from at least two others that agree; further outputs are then held
+ * against the second. */
 void same_learn_but_first(struct learnt *learnt, const struct bytes *texts, size_t count);
-/* From an output of a run that moved nothing: how far numbers that are left out go. `first` is the one that was learnt
- * from. */
+/* Learns how far left-out numbers go from an output of a run that moved nothing. `first`: the output that was learnt
+ * from first. */
 void same_learn_range(struct learnt *learnt, struct bytes first, struct bytes other);
-/* Two outputs that differ in numbers at most. */
+/* Whether two outputs differ in numbers at most. */
 bool same_but_for_numbers(struct bytes one, struct bytes other);
 void same_free(struct learnt *learnt);
 
@@ -90,7 +91,7 @@ struct difference {
     char far_text[48];
 };
 
-/* Another output against a bare one (the first that was learnt from), but for what was learnt. */
+/* The first difference of another output from a bare one (the first that was learnt from), leaving out what varies. */
 struct difference same_differ(const struct learnt *learnt, struct bytes bare, struct bytes other);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files in memory. Called by compare.c. Must never write to them.
+ * Files in memory. Called by compare_runs.c. Must never write to them.
  */
 #include "analysis/probe/outputs/view.h"
 

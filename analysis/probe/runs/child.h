@@ -43,7 +43,7 @@ struct child {
     void *data;
 };
 
-/* How long what a program leaves in the background may take to end. */
+/* How long processes that the program leaves in the background may take to end. */
 enum { CHILD_REST_NS = 1000000000 };
 
 struct ran {
@@ -52,16 +52,16 @@ struct ran {
     bool leaves; /* processes that were there so long after its end; those of its group are ended */
 };
 
-/* From here on SIGINT, SIGTERM, SIGQUIT and all others that would end the probe are waited for by child_run, and do nothing
- * else. */
+/* From here on SIGINT, SIGTERM, SIGQUIT and all other signals that would end the probe are waited for by child_run,
+ * and have no other effect. */
 void child_signals_begin(void);
 void child_signals_end(void);
-/* Whether one of them came, since the beginning or since they were forgotten. */
+/* Whether one of these signals came, since the beginning or since child_signals_forget. */
 bool child_interrupted(void);
 void child_signals_forget(void);
 
-/* Runs it to its end and that of what it leaves in the background, or to the limit's or the probe's; what it started is
- * ended with it in these two cases. */
+/* Runs the program to its end and that of the processes it leaves in the background, or to the limit, or until a
+ * signal tells the probe to stop; in the last two cases its processes are ended. */
 struct ran child_run(const struct child *child);
 
 uint64_t child_now(void); /* CLOCK_MONOTONIC, ns */

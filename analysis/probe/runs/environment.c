@@ -38,7 +38,7 @@ static void add(struct list *list, const char *name, size_t size)
                                list->used != 0 ? ":" : "", (int)size, name);
 }
 
-/* All that `there` names but what is called `own`, wherever that is. */
+/* Adds the names in `there` whose file is not called `own`, in whatever folder. */
 static void add_others(struct list *list, const char *there, const char *between, const char *own)
 {
     while (there != NULL && *there != 0) {

@@ -12,21 +12,24 @@
 extern "C" {
 #endif
 
-/* Changes this process's environment, which the program then gets. library NULL: bare, so without the shim even where the
- * caller preloads it. trace NULL: nothing is recorded. moments NULL: nobody wants to know when CUDA work began and ended;
- * else the folder for it. False without memory. */
+/* Changes the environment of this process, which the program then gets. library NULL: without the shim, also where the
+ * caller preloads it. trace NULL: no record is made. moments NULL: the begin and end of the CUDA work are not noted;
+ * else the folder for them. False without memory. */
 bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
 
-/* LD_AUDIT: the auditor, last; without the shim none of its own. auditor NULL: as the caller has it. */
+/* Sets LD_AUDIT: the auditor, last; library NULL: no auditor of the shim. auditor NULL: as the caller has it. False
+ * without memory. */
 bool environment_set_auditor(const char *library, const char *auditor);
 
-/* PTDS_LANES; 0 leaves it as it is. */
+/* Sets PTDS_LANES; lanes 0: leaves it as it is. False without memory. */
 bool environment_set_lanes(unsigned lanes);
 
-/* The value of LD_PRELOAD: what `there` (may be NULL) names, but no shim, and then `library` (may be NULL): other libraries
- * see the program's own calls first, as without it. False: no room. */
+/* Makes the value of LD_PRELOAD: the libraries that `there` (may be NULL) names, without the shim, and then `library`
+ * (may be NULL). The shim comes last, so that other libraries see the calls of the program itself first, as they do
+ * without it. False: `room` is too small. */
 bool environment_preload(const char *library, const char *there, char *out, size_t room);
-/* The value of LD_AUDIT, likewise: what else `there` names, but no auditor of the shim's, then `auditor`. */
+/* Makes the value of LD_AUDIT: the auditors that `there` names, without that of the shim, then `auditor`. False:
+ * `room` is too small. */
 bool environment_audit(const char *auditor, const char *there, char *out, size_t room);
 
 #ifdef __cplusplus

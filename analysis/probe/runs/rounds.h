@@ -13,14 +13,14 @@
 extern "C" {
 #endif
 
-/* Bare, none and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is
- * there already (then it is asked for). */
+/* Bare, none and observe are there from the start; add guarded as the first policy. False: there is no room, or the
+ * policy is there already (it then counts as asked for). */
 void rounds_begin(struct probe *probe);
 
 bool rounds_add_policy(struct probe *probe, const char *policy, bool asked);
 
-/* All rounds, compared; where output or endings differ, bare runs more, to learn whether that varies by itself. False with
- * a message (PROBE_ERROR_SIZE): something else than the program failed. */
+/* Runs all rounds and compares them; where output or endings differ, runs bare some more times, to learn whether it
+ * varies by itself. False with a message in `error` (PROBE_ERROR_SIZE): something other than the program failed. */
 bool rounds_run(struct probe *probe, char *error);
 
 void rounds_end(struct probe *probe);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asks the reports on a run's traces. Called by compare.c. Decides nothing that a report has decided.
+ * Asks the reports on a run's traces. Called by conclude.c. Decides nothing that a report has decided.
  */
 #include "analysis/probe/runs/run_record.h"
 

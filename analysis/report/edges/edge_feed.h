@@ -18,7 +18,7 @@ struct edge_feed {
     void *data;
 };
 
-/* The one of this build; NULL if it judges no edges: whoever asks must then say that there are no verdicts. */
+/* The edge feed of this build; NULL if the build judges no edges: reports must then say that there are no verdicts. */
 struct edge_feed *edge_feed_of_build(void);
 
 #ifdef __cplusplus

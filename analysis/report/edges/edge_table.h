@@ -51,9 +51,10 @@ struct edge_table {
 void edge_table_begin(struct edge_table *table);
 void edge_table_finish(struct edge_table *table);
 void edge_table_free(struct edge_table *table);
+/* How many implicit orders, of all kinds, have the verdict. */
 uint64_t edge_table_count(const struct edge_table *table, enum verdict verdict);
 
-/* Gives the finding the verdicts of the edges that end at its call site, or come from it as a fan-out. */
+/* Gives the finding the verdicts of the implicit orders that end at its call site, or that come from it as a fan-out. */
 void edge_table_judge(const struct edge_table *table, struct finding *finding);
 
 #ifdef __cplusplus

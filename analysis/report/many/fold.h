@@ -29,7 +29,7 @@ struct folded {
     TABLE_OF(struct share) shares;           /* by process */
 };
 
-/* All processes' runs added up. */
+/* What the processes of a run add up to. */
 struct runs {
     size_t outcomes[DOUBTS], incomplete; /* processes */
     size_t possible;                     /* of outcomes[DOUBT_NONE], those with possible conflicts */
@@ -53,10 +53,11 @@ struct folds {
     bool out_of_memory;
 };
 
+/* Folds the findings of all traces; out_of_memory says whether some are missing. The traces must outlive the folds. */
 void fold_make(struct folds *folds, const struct traces *traces);
 void fold_free(struct folds *folds);
 
-/* Host time lost by process, of the processes where it is known at all. */
+/* The spread of the host time that a finding costs over the processes where its cost is known. */
 struct spread {
     uint64_t least, median, most;
     size_t most_process; /* position in traces->list */

@@ -25,15 +25,15 @@ struct traced {
     bool has_realtime;    /* traced_realtime means something */
 };
 
-/* Makes the report of a trace that was only read (traces->later). walker (walk_calls.h) sees each call; may be NULL. 0, or
- * -1 without memory for all of it. */
+/* Makes the report of a trace that was only read (traces->later). walker (walk_calls.h) sees each call; may be NULL.
+ * 0; -1 without memory for all of it. */
 int traced_make(struct traced *traced, struct walker *walker);
 
-/* A moment of a trace in CLOCK_REALTIME ns, by the readings at its start and end; 0 if it has none. */
+/* A moment of the trace in ns of CLOCK_REALTIME, by the readings at its start and end; 0 if it has no such reading. */
 uint64_t traced_realtime(const struct traced *traced, uint64_t ticks);
 
-/* A moment in ns from the origin on; from the trace's own beginning where its clock says nothing about other processes, and
- * in ticks where it cannot be converted at all. */
+/* A moment in ns from the origin on; from the beginning of the trace itself where its clock says nothing about other
+ * processes; in ticks where they cannot be converted. */
 uint64_t traced_time(const struct traced *traced, uint64_t origin, uint64_t ticks);
 
 /* "node1 rank 3 pid 4242" */

@@ -28,7 +28,7 @@ struct traces {
 /* Adds a trace, or the traces in a folder (not below it). What cannot be read is counted and told to `trouble`; so are
  * other files of a folder, which are passed over. False without memory. */
 bool traces_add(struct traces *traces, const char *path);
-/* How many traces traces_add would find there. */
+/* How many traces traces_add would find at the path. */
 size_t traces_expected(const char *path);
 /* Whether a file is a trace, by its name or by how it begins. */
 bool traces_is_trace(const char *path);
@@ -38,10 +38,10 @@ void traces_order(struct traces *traces);
 void traces_weigh(struct traces *traces, struct floor floor);
 void traces_free(struct traces *traces);
 
-/* Of the totals of all, only what is said of GPU times. */
+/* The sum of the totals of all traces, filled in only as far as GPU times are concerned. */
 struct report_totals traces_gpu_totals(const struct traces *traces);
 
-/* The earliest beginning of any, in CLOCK_REALTIME ns; 0 if none is known. */
+/* The earliest beginning of a trace, in ns of CLOCK_REALTIME; 0 if none is known. */
 uint64_t traces_origin(const struct traces *traces);
 
 #ifdef __cplusplus

@@ -27,9 +27,9 @@ struct busy {
     uint64_t devices;
 };
 
-/* False: no memory. */
+/* Adds an operation. False without memory. */
 bool busy_add(struct busy *busy, struct busy_run run);
-/* Works out the numbers; end_ns: of the last call. The list is gone afterwards. */
+/* Works out busy_ns, span_ns and devices; end_ns: the return of the last call. Frees the list. */
 void busy_finish(struct busy *busy, uint64_t end_ns);
 
 #ifdef __cplusplus

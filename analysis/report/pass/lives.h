@@ -18,9 +18,10 @@ struct lives {
     TABLE_OF(struct life) list; /* by thread */
 };
 
+/* Begins the life of a thread at its first call. */
 void lives_be_born(struct lives *lives, const struct call_view *view);
 
-/* A call that counts. */
+/* Takes a call that the report is about. */
 static INLINE void lives_look(struct lives *lives, struct report_totals *totals, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -32,9 +33,9 @@ static INLINE void lives_look(struct lives *lives, struct report_totals *totals,
         totals->blocked_ns += view_blocked_ns(view);
 }
 
-/* When the last of the threads ended, or `last`, if that is later. */
+/* When the last of the threads ended, in ticks, or `last` if that is later. */
 uint64_t lives_last(const struct lives *lives, uint64_t last);
-/* The report's totals get what the threads lived. */
+/* Adds the lives of the threads to the totals of the report, and frees them. */
 void lives_end(struct lives *lives, struct report *report);
 
 #endif

@@ -36,7 +36,7 @@ struct pass {
     struct aftermath aftermath;
     struct busy busy;
     struct savings savings;
-    struct removed_policies goes;
+    struct removed_policies removed_by;
     struct lives lives;
     bool counts_all; /* every call is asked for, and nobody wants to see each of them */
 };
@@ -55,7 +55,7 @@ static void begin_rules(struct pass *pass)
                                  .savings = &pass->savings,
                                  .startup = &report->startup,
                                  .gain = &report->gain,
-                                 .goes = &pass->goes};
+                                 .removed_by = &pass->removed_by};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
             run->state = heap_zeroed(1, rules[i]->state);
@@ -117,13 +117,13 @@ static bool is_costlier(const struct finding *one, const struct finding *other)
 }
 
 /* By which policies what the rule found in this call would go. Most findings have both answers soon, or need none. */
-static void note_goes(struct rule_run *run, struct finding *flagged, const struct call_view *view)
+static void note_removed(struct rule_run *run, struct finding *flagged, const struct call_view *view)
 {
-    enum removed_by by = run->rule->goes;
+    enum removed_by by = run->rule->removed_by;
     if (by < REMOVED_WITH_WAIT || by > REMOVED_WITH_MOVE)
         return;
-    struct removed_set goes = removed_by_policy_of_call(by, run->goes, run->model, view);
-    removed_by_policy_note(flagged, &goes);
+    struct removed_set removed_by = removed_by_policy_of_call(by, run->removed_by, run->model, view);
+    removed_by_policy_note(flagged, &removed_by);
 }
 
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
@@ -135,7 +135,7 @@ static INLINE struct finding *run_rule(struct rule_run *run,
     turn(run, view);
     struct finding *flagged = run->findings.flagged_call == view->call ? run->findings.flagged : NULL;
     if (flagged != NULL && turn == run->rule->on_call)
-        note_goes(run, flagged, view);
+        note_removed(run, flagged, view);
     return flagged != NULL && (costliest == NULL || is_costlier(flagged, costliest)) ? flagged : costliest;
 }
 
@@ -167,7 +167,7 @@ static void judged(void *data, const struct judged *wait)
             continue;
         run->findings.flagged = NULL;
         run->rule->on_judged(run, wait);
-        removed_by_policy_note(run->findings.flagged, &wait->goes);
+        removed_by_policy_note(run->findings.flagged, &wait->removed_by);
     }
 }
 
@@ -334,9 +334,9 @@ static void begin(struct pass *pass)
     pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
     report->edges.analysed = pass->verdicts != NULL;
     report->out_of_memory |= pass->verdicts == NULL || pass->model.device.out_of_memory;
-    pass->goes = removed_by_policy_prepare(&report->trace.defs);
+    pass->removed_by = removed_by_policy_prepare(&report->trace.defs);
     pass->counts_all = pass->selected.asked == NULL && (pass->watch == NULL || pass->watch->call == NULL);
-    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->goes, judged, report);
+    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->removed_by, judged, report);
     begin_rules(pass);
     sort_rules(report);
 }
@@ -345,7 +345,7 @@ static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
     run->savings = NULL;
-    run->goes = NULL;
+    run->removed_by = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
     run->model = NULL;

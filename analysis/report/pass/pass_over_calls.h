@@ -8,8 +8,8 @@
 #include "analysis/report/walk_calls.h"
 #include "analysis/trace/merge.h"
 
-/* Fills totals, edges and findings, not yet ranked. `watch` and `walker` may be NULL. 0, or -1 with a message in `error`
- * (TRACE_ERROR_SIZE): the trace has no such part as was selected. */
+/* Fills in totals, edges and findings, not yet ranked. `watch` and `walker` may be NULL. 0; -1 with a message in
+ * `error` (TRACE_ERROR_SIZE): the trace has no such part as was selected. */
 int pass_over_calls(struct report *report, struct merge *merge, struct report_watch *watch, struct walker *walker,
                     char *error);
 

@@ -20,12 +20,13 @@ struct shape {
     bool opaque, of_kernel; /* may touch memory unseen; or so may its kernel, of which a shape knows nothing */
 };
 
-/* Those seen lately. */
+/* The shapes that were seen lately. */
 struct shapes {
     struct shape at[1 << SHAPES_BITS];
 };
 
-/* All that a shape depends on; kinds as far as they are known ones. Calls that are alike have a shorter key. */
+/* The key of a shape: everything that the shape depends on, of kinds only the known ones. Calls that are alike
+ * (call_view.alike) have a shorter key. */
 static inline uint64_t shapes_key(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -36,9 +37,10 @@ static inline uint64_t shapes_key(const struct call_view *view)
     return call->flags | (uint64_t)call->op << 32 | asked << 40 | target << 44 | bits << 48 | UINT64_C(1) << 63;
 }
 
+/* Works out a new shape in this place, after adding the calls of the old one to the totals. */
 void shapes_begin(struct shape *shape, uint64_t key, struct report *report, const struct call_view *view);
 
-/* The shape of the call; valid until the next call. Whoever has it counts the call, if it is to count. */
+/* The shape of the call, valid until the next call. The caller adds the call to `count` if the report is about it. */
 static inline struct shape *shapes_of(struct shapes *shapes, struct report *report, const struct call_view *view)
 {
     uint64_t key = view->alike != 0 ? view->alike : shapes_key(view);
@@ -48,7 +50,7 @@ static inline struct shape *shapes_of(struct shapes *shapes, struct report *repo
     return shape;
 }
 
-/* After the last call: the totals hold all that were counted. */
+/* After the last call: adds the counted calls to the totals. */
 void shapes_end(struct shapes *shapes, struct report *report);
 
 #endif

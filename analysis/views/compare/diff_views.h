@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* 0, or -1 without memory. */
+/* Writes the differences. 0; -1 without memory. */
 typedef int diff_writer(const struct diff *diff, struct text_sink *sink);
 diff_writer diff_text;
 diff_writer diff_markdown;

@@ -28,16 +28,17 @@ struct line diff_words_side(const struct diff *diff, int side);
  * both sides. */
 struct line diff_words_gpu(const struct diff *diff, enum gpu_measure measure);
 
-/* enum change of that, CHANGE_NONE where it is within floor, growth and spread; more idle time is CHANGE_MORE. */
+/* The change of the measure (enum change); CHANGE_NONE where it is within floor, growth and spread. More idle time is
+ * CHANGE_MORE. */
 enum change diff_words_gpu_change(const struct diff *diff, enum gpu_measure measure);
 
-/* Which side has no times on the GPU where the other has, in a line; empty: none. */
+/* Says which side has no times on the GPU where the other has; empty: neither lacks them alone. */
 struct line diff_words_gpu_missing(const struct diff *diff);
 
-/* Why places are not compared, in a line; empty: they are. */
+/* Says why places are not compared; empty: they are. */
 struct line diff_words_names(const struct diff *diff);
 
-/* What may be chance, in a line; empty: nothing. */
+/* Says what may be chance; empty: nothing may. */
 struct line diff_words_chance(const struct diff *diff);
 
 /* Whether the change is one to show by itself. */

@@ -21,7 +21,7 @@ struct export_format {
 extern const struct export_format export_formats[];
 extern const size_t export_formats_count;
 
-/* One a format. 0, or -1 with job->error. */
+/* Writers, one a format. 0; -1 with a message in job->error. */
 typedef int export_writer(struct export_job *job);
 export_writer export_perfetto, export_sqlite, export_folded, export_sarif;
 

@@ -32,12 +32,12 @@ struct export_job {
     char error[EXPORT_ERROR_SIZE];
 };
 
-/* For the writers. All calls of a trace, and its edges, if any are to be had: while its report is made, if it is not yet.
- * What stands in the report is there when it returns. 0, or -1 if not all of them could be had. */
+/* For the writers: walks over the calls of a trace, and over its implicit orders, if the build judges them; makes the
+ * report on the way if it is not made yet. 0; -1 if not all calls could be had. */
 int export_job_walk(const struct export_job *job, struct traced *traced, struct walker *walker, struct edge_sink *edges);
-/* A message into job->error; returns -1. */
+/* Writes a message into job->error. Returns -1. */
 int export_job_failed(struct export_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A call's bytes if it is a copy or memset of known width, else 0. */
+/* The bytes of a copy or memset of known width, else 0. */
 uint64_t export_job_bytes(const struct call *call);
 /* "memcpy device -> pageable", "memset", the kernel's name, ...: what a call put on its stream. */
 void export_job_work_name(const struct report *report, const struct call_view *view, char *out, size_t room);

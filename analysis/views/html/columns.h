@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-/* The columns, deflated and in base64, to the sink. Returns how many edges are in them, or -1 without memory. */
+/* Writes the columns, deflated and in base64, to the sink. Returns how many edges are in them; -1 without memory. */
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
                       const struct edge_list *edges, struct text_sink *sink);
 
-/* Their names and types, in order: [{"of":"op","name":"enter","type":"u32"}, ...] */
+/* The names and types of the columns, in order: [{"of":"op","name":"enter","type":"u32"}, ...]. A new reference. */
 json_t *columns_json(void);
 
 #ifdef __cplusplus

@@ -35,7 +35,7 @@ struct marks {
     uint64_t dropped;
 };
 
-/* Those between two moments (region_marks.c). End with region_marks_free. */
+/* Fills in the regions between two moments, in ticks. End with region_marks_free. */
 void region_marks_find(struct marks *marks, const struct report *report, uint64_t from, uint64_t to);
 
 void region_marks_free(struct marks *marks);

@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* What the scripts share with the other views, and what that says of each finding of a report, in order (shared.c). */
+/* Puts into `tables` what the scripts share with the other views; and makes what those say of each finding of a
+ * report, in order (new references). */
 void shared_words(json_t *tables);
 
 json_t *shared_findings(const struct report *report, struct site_namer *namer);

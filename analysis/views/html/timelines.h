@@ -28,7 +28,7 @@ struct timeline_of {
 /* traces: how many will come, as far as known: together they have the operations that one would have. */
 void timelines_begin(struct timelines *timelines, size_t traces);
 
-/* After all were read; NULL: no operation of it was seen, or there was no memory. */
+/* After all traces were read; NULL: no operation of the report was seen, or there was no memory. */
 void timelines_decide(struct timelines *timelines);
 
 const struct timeline *timelines_of(const struct timelines *timelines, const struct report *report);

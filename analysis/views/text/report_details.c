@@ -21,15 +21,11 @@ static void take(struct report_watch *watch, const struct report *report, const 
     size_t at = (size_t)call->api * 2 + ((call->flags & PTDS_CALL_TWIN) != 0);
     (void)report;
     (void)serial;
-    void *grown = table_grow(stats->entries.items, &stats->entries.room, at + 1, sizeof *stats->entries.items);
-    if (grown == NULL) {
+    struct entry_calls *entry = TABLE_AT(&stats->entries, at);
+    if (entry == NULL) {
         stats->out_of_memory = true;
         return;
     }
-    stats->entries.items = grown;
-    if (stats->entries.count <= at)
-        stats->entries.count = at + 1;
-    struct entry_calls *entry = &stats->entries.items[at];
     entry->calls++;
     entry->failed += !view->succeeded;
     entry->timed += view->timed;

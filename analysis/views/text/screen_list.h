@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The top findings: as many as fit above `after` rows. */
+/* Writes the top findings: as many as fit above `after` rows. */
 void screen_list_findings(struct screen *screen, unsigned after);
 
 #ifdef __cplusplus

@@ -79,9 +79,9 @@ static inline uint64_t key_of(unsigned kind, uint32_t id)
     return (uint64_t)kind << 32 | id;
 }
 
-/* A track, unlike any other of the file. */
+/* The id of a track, unlike any other of the file. */
 uint64_t perfetto_writer_uuid(struct writer *writer, enum track_kind kind, uint32_t id);
-/* The same of a track that is described when it is first asked for. */
+/* The same; describes the track when it is first asked for. */
 uint64_t perfetto_writer_track(struct writer *writer, enum track_kind kind, uint32_t id);
 uint64_t perfetto_writer_time(const struct writer *writer, uint64_t ticks);
 void perfetto_writer_end_slice(struct writer *writer, uint64_t track, uint64_t time);

@@ -24,7 +24,8 @@ void protobuf_fixed64(struct protobuf *to, uint32_t field, uint64_t value);
 void protobuf_bytes(struct protobuf *to, uint32_t field, const void *bytes, size_t size);
 void protobuf_text(struct protobuf *to, uint32_t field, const char *text);
 
-/* Everything until the end belongs to the message in this field. Returns what protobuf_end wants. */
+/* Begins a nested message in this field: everything written until protobuf_end belongs to it. Returns the number that
+ * protobuf_end takes. */
 size_t protobuf_begin(struct protobuf *to, uint32_t field);
 void protobuf_end(struct protobuf *to, size_t begun);
 

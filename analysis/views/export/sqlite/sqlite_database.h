@@ -84,7 +84,7 @@ struct database {
     int column;
 };
 
-/* 0, or an error of SQLite. */
+/* Begins a database in the file. 0; else an error of SQLite. End with sqlite_database_end in either case. */
 int sqlite_database_begin(struct database *database, const char *path);
 /* Tables of nsys' that have no row are not there, as with nsys. */
 int sqlite_database_finish(struct database *database);

@@ -17,7 +17,8 @@ extern "C" {
 /* The number of a text in StringIds. */
 uint64_t sqlite_strings_of(struct database *database, const char *text);
 
-/* The same, asked for by what it is the name of. */
+/* The number of the text that names an object (kind, id): sqlite_strings_known is false where it was not written yet;
+ * sqlite_strings_keep writes it. */
 bool sqlite_strings_known(struct database *database, unsigned kind, uint32_t id, uint64_t *number);
 
 uint64_t sqlite_strings_keep(struct database *database, unsigned kind, uint32_t id, const char *text);
