@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analysis/base/sink.h"
+#include "analysis/views/text/report_summary.h"
 #include "analysis/views/text/report_text.h"
 
 enum { SHARE_OF_RUN = 10 };
@@ -69,12 +71,12 @@ static int write_report(const struct trace_source *source, uint64_t budget_ns, s
     return status;
 }
 
-int ptds_summary(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink)
+int at_exit_summary(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink)
 {
     return write_report(source, budget_ns, sink, report_summary);
 }
 
-int ptds_full_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink)
+int at_exit_full_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink)
 {
     return write_report(source, budget_ns, sink, report_text);
 }

@@ -5,7 +5,8 @@
 #ifndef PTDS_ANALYSIS_AT_EXIT_H
 #define PTDS_ANALYSIS_AT_EXIT_H
 
-#include "analysis/trace/source.h"
+#include "analysis/base/sink.h"
+#include "analysis/trace/trace_source.h"
 #include "analysis/base/text.h"
 
 #ifdef __cplusplus
@@ -17,8 +18,8 @@ extern "C" {
  * appending to the chunks meanwhile. 0, or -1 if the trace could not be read at all; then one line that says why goes to
  * the sink. budget_ns: how long to look at calls; those that there is no time for are left out, which is said. 0: a tenth
  * of the run, but at least 100 ms and at most a second. */
-int ptds_summary(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink); /* at most 15 lines */
-int ptds_full_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink);
+int at_exit_summary(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink); /* at most 15 lines */
+int at_exit_full_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,8 @@ def layer(name, deps, srcs = None, hdrs = None, private = [], gnu = False, copts
     """
     native.cc_library(
         name = name,
-        srcs = (native.glob([name + "/*.c"]) if srcs == None else srcs) + private,
-        hdrs = native.glob([name + "/*.h"], exclude = private) if hdrs == None else hdrs,
+        srcs = (native.glob([name + "/**/*.c"]) if srcs == None else srcs) + private,
+        hdrs = native.glob([name + "/**/*.h"], exclude = private) if hdrs == None else hdrs,
         # Millions of records a second go through it.
         copts = PTDS_COPTS + (["-D_GNU_SOURCE"] if gnu else []) + copts + select({
             "//analysis:opt": [

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is to happen at a time: an array that is a heap, the earliest first. Its items are structs whose first member is
- * `uint64_t ticks`. For what calls in flight will have made known when they return.
+ * An agenda: an array of items that is a heap, the earliest item first. An item is a struct whose first member is
+ * `uint64_t ticks`. The model keeps in one what calls in flight will have made known when they return.
  */
 #ifndef PTDS_ANALYSIS_BASE_AGENDA_H
 #define PTDS_ANALYSIS_BASE_AGENDA_H
@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/* More calls than this are never in flight; a damaged trace may say so. */
+/* Room of an agenda. More calls are never in flight in a real run; a damaged trace may claim them. */
 enum { AGENDA_MOST = 4096, AGENDA_ITEM_MOST = 256 /* bytes */ };
 
-/* The last of `count` items finds its place. */
+/* Moves the last of `count` items of `size` bytes each, which the caller appended, to its place in the heap. */
 void agenda_add(void *items, size_t count, size_t size);
 
-/* The first of `count` items becomes the last, and the others are in order without it. */
+/* Moves the earliest of `count` items to the end of the array, and orders the others without it. */
 void agenda_take(void *items, size_t count, size_t size);
 
 #ifdef __cplusplus

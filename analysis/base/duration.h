@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/* What to say of a text that is none. */
+/* For messages about a text that is no duration. */
 #define DURATION_WORDS "a number and ns, us, ms, s or m"
 
-/* "250us", "2 ms", "1.5s", "2m" (minutes), rounded to ns. False: none, or more than some thirty years. A number alone is
- * none: nobody could tell what it means. */
+/* Reads "250us", "2 ms", "1.5s", "2m" (minutes) into *ns, rounded. False, and *ns untouched: the text is no duration,
+ * has no unit, or is longer than some thirty years. */
 bool duration_read(const char *text, uint64_t *ns);
 
 #ifdef __cplusplus

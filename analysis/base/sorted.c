@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/base/table.h"
 
 enum { LEAF = 128 };
@@ -50,7 +50,7 @@ static uint32_t up_to(const struct sorted_leaf *leaf, uint64_t key)
 
 static bool insert_leaf(struct sorted *sorted, size_t at, uint64_t first)
 {
-    struct sorted_leaf *leaf = memory_bytes(sizeof *leaf);
+    struct sorted_leaf *leaf = heap_bytes(sizeof *leaf);
     if (leaf == NULL || !TABLE_ADD(sorted)) {
         free(leaf);
         return false;

@@ -30,9 +30,10 @@ struct sorted_entry {
     uint32_t value;
 };
 
-/* False when there is no memory. An existing key gets the new value. */
+/* Maps the key to the value, in place of an earlier value. False without memory. */
 bool sorted_put(struct sorted *sorted, uint64_t key, uint32_t value);
-/* The last one up to `key`, the first one above it; false: there is none. */
+/* The entry with the largest key that is not above `key`, and the one with the smallest key above it. False: there is
+ * none. */
 bool sorted_up_to(const struct sorted *sorted, uint64_t key, struct sorted_entry *out);
 bool sorted_above(const struct sorted *sorted, uint64_t key, struct sorted_entry *out);
 void sorted_remove(struct sorted *sorted, uint64_t key);

@@ -9,75 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
 
 extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status) __attribute__((weak));
-
-void sink_printf(struct text_sink *sink, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    int size = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (size > 0)
-        sink->write(sink, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
-}
-
-/* In pieces: a call for each character was most of the time that a comparison took to write. */
-const char *sink_until(struct text_sink *sink, const char *text, const char *stop)
-{
-    while (*text != 0 && strchr(stop, *text) == NULL) {
-        size_t size = 0;
-        while ((unsigned char)text[size] >= ' ' && strchr(stop, text[size]) == NULL)
-            size++;
-        sink->write(sink, size != 0 ? text : " ", size != 0 ? size : 1);
-        text += size != 0 ? size : 1;
-    }
-    return text;
-}
-
-void line_add(struct line *line, const char *format, ...)
-{
-    size_t room = sizeof line->text - line->used;
-    va_list args;
-    va_start(args, format);
-    int size = vsnprintf(line->text + line->used, room, format, args);
-    va_end(args);
-    if (size > 0)
-        line->used += (size_t)size < room ? (size_t)size : room - 1;
-}
-
-bool line_add_whole(struct line *line, size_t columns, const char *format, ...)
-{
-    struct line longer = *line;
-    size_t room = sizeof longer.text - longer.used;
-    va_list args;
-    va_start(args, format);
-    int size = vsnprintf(longer.text + longer.used, room, format, args);
-    va_end(args);
-    if (size < 0 || (size_t)size >= room || longer.used + (size_t)size > columns)
-        return false;
-    longer.used += (size_t)size;
-    *line = longer;
-    return true;
-}
-
-void line_fit(struct line *line, size_t columns)
-{
-    if (line->used <= columns || columns < 8)
-        return;
-    size_t end = columns - 4;
-    while (end > columns / 2 && line->text[end] != ' ')
-        end--;
-    if (line->text[end] != ' ') {
-        end = columns - 4;
-        while (end > 0 && ((unsigned char)line->text[end] & 0xc0) == 0x80)
-            end--;
-    }
-    line->used = end;
-    line_add(line, " ...");
-}
 
 /* What changes the direction of the text behind it, so that a terminal shows a line in another order than it is written. */
 static bool turns(uint32_t point)
@@ -139,7 +75,7 @@ size_t text_clean(char *out, size_t room, const void *bytes, size_t size)
 
 char *text_copy(const void *bytes, size_t size)
 {
-    char *copy = memory_bytes(size + 1);
+    char *copy = heap_bytes(size + 1);
     if (copy != NULL)
         text_clean(copy, size + 1, bytes, size);
     return copy;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lists of --fail-on and --ignore. Called by cmd/check.c. A word that is not understood is an error: a check that looks
- * for nothing would pass for ever.
+ * The lists of --fail-on and --ignore. Called by cmd/verbs/verb_check.c. A word that is not understood is an error: a check
+ * that looks for nothing would pass for ever.
  */
-#include "analysis/check/check.h"
+
+#include "analysis/check/conditions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/duration.h"
-#include "analysis/views/words.h"
+#include "analysis/views/report_words.h"
+#include "analysis/views/verdict_words.h"
 
 const char *const difference_names[DIFFERENCES] = {"more-calls", "slower", "gpu-slower", "gpu-idle"};
 
 static bool no_rule(const char *id, const char *others, char *error)
 {
     const struct rule *rules[RULES_MOST];
-    size_t count = rules_all(rules);
+    size_t count = registry_all(rules);
     size_t used = (size_t)snprintf(error, CHECK_ERROR_SIZE, "\"%.40s\" is no rule: %s", id, others);
     for (size_t i = 0; i < count && used < CHECK_ERROR_SIZE; i++)
         used += (size_t)snprintf(error + used, CHECK_ERROR_SIZE - used, ", %s", rules[i]->id);
@@ -62,7 +64,7 @@ static bool add_severity(struct conditions *conditions, const char *word)
 
 static bool add_one(struct conditions *conditions, const char *word, char *error)
 {
-    const struct rule *rule = rules_find(word);
+    const struct rule *rule = registry_find(word);
     if (strcmp(word, "any") == 0) {
         conditions->any = true;
         return true;
@@ -92,7 +94,7 @@ static bool add_one(struct conditions *conditions, const char *word, char *error
 
 static bool ignore_one(struct conditions *conditions, const char *word, char *error)
 {
-    const struct rule *rule = rules_find(word);
+    const struct rule *rule = registry_find(word);
     if (find_difference(word, conditions->ignored_differences))
         return true;
     if (rule == NULL)
@@ -157,7 +159,7 @@ bool conditions_want(const struct conditions *conditions, enum difference differ
     return wanted && !conditions->ignored_differences[difference];
 }
 
-struct candidate candidate_of(const struct folded *folded, size_t runs)
+struct candidate conditions_candidate(const struct folded *folded, size_t runs)
 {
     return (struct candidate){.rule = folded->finding->rule->id,
                               .severity = folded->finding->severity,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collects what a check found. Called by cmd/check.c. What fails is decided here, once, for all that write it.
+ * Collects what a check found. Called by cmd/verbs/verb_check.c. What fails is decided here, once, for all that write it.
  */
 #include "analysis/check/results.h"
 
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare/words.h"
+#include "analysis/base/line.h"
+#include "analysis/check/conditions.h"
+#include "analysis/compare/change_words.h"
 
 const char *const state_names[STATES] = {"found", "new", "grown"};
 
@@ -103,17 +105,17 @@ struct line results_sum(const struct check_results *results)
 static void put_words(struct check_item *item, const struct comparison *comparison, const struct changed *changed)
 {
     const struct row *row = changed_row(changed);
-    struct line time = changed_time_words(comparison, changed);
+    struct line time = change_words_time(comparison, changed);
     char what[400];
-    row_words(row, what, sizeof what);
+    change_words_row(row, what, sizeof what);
     snprintf(item->text, sizeof item->text, "%s%s%s%s%s", what, what[0] != 0 ? ": " : "",
-             changed_calls_words(comparison, changed).text, time.used != 0 ? "; " : "", time.text);
+             change_words_calls(comparison, changed).text, time.used != 0 ? "; " : "", time.text);
     snprintf(item->site, sizeof item->site, "%s", row->site != NULL ? row->site : "");
     snprintf(item->id, sizeof item->id, "%s", row->id);
     item->severity = row->key.kind == ROW_FINDING ? row->key.severity : SEVERITY_WARNING;
 }
 
-/* Of a finding that the baseline has not: in how many runs, or why it does not fail. */
+/* Says of a finding that the baseline lacks in how many runs it is, or why it does not fail. */
 static void put_runs(struct check_item *item, const struct comparison *comparison, const struct changed *changed)
 {
     size_t runs = comparison->sides[AFTER].runs.count, in = changed->calls[AFTER].in;
@@ -142,7 +144,7 @@ static void add_finding(struct check_results *results, const struct comparison *
         put_runs(item, comparison, changed);
 }
 
-/* Whether the finding is new, or grew, for sure, in a way that fails. */
+/* Whether the finding is surely new, or has surely grown, so that it fails. */
 static bool has_grown(const struct conditions *conditions, const struct changed *changed)
 {
     if (changed->change == CHANGE_SLOWER)
@@ -171,7 +173,7 @@ static void look_at_finding(struct check_results *results, const struct conditio
         results->held_back++;
 }
 
-/* A new function may make calls that others made before, and more. */
+/* Calls of a new function may replace calls of other functions, and add to them. */
 static bool may_be_more(const struct changed *changed)
 {
     return changed->change == CHANGE_NEW && !changed->sure && changed->all[AFTER].least > changed->all[BEFORE].most;
@@ -192,10 +194,10 @@ static void look_at_calls(struct check_results *results, const struct conditions
     item->fails = !maybe;
     item->state = changed->change == CHANGE_NEW ? STATE_NEW : STATE_GROWN;
     if (difference == SLOWER)
-        snprintf(item->more, sizeof item->more, "%s", changed_per_call_words(changed).text);
+        snprintf(item->more, sizeof item->more, "%s", change_words_per_call(changed).text);
     if (maybe)
         snprintf(item->more, sizeof item->more, "not proven: most may be calls that other functions made before; %.200s",
-                 changed_all_words(comparison, changed).text);
+                 change_words_all_calls(comparison, changed).text);
 }
 
 /* What the GPU did, where both sides have its times. */
@@ -217,7 +219,7 @@ static void look_at_gpu(struct check_results *results, const struct conditions *
             continue;
         item->severity = SEVERITY_WARNING;
         item->state = STATE_GROWN;
-        snprintf(item->text, sizeof item->text, "%s", gpu_words(comparison, (enum gpu_measure)i).text);
+        snprintf(item->text, sizeof item->text, "%s", change_words_gpu(comparison, (enum gpu_measure)i).text);
     }
     if (comparison_has_gpu(comparison, BEFORE) != comparison_has_gpu(comparison, AFTER))
         results_note(results, "%s no GPU times (PTDS_DEVICE_TIMES): what the GPU did is not compared.",

@@ -5,15 +5,17 @@
 #ifndef PTDS_ANALYSIS_CHECK_RESULTS_H
 #define PTDS_ANALYSIS_CHECK_RESULTS_H
 
+#include "analysis/base/line.h"
 #include "analysis/base/table.h"
 #include "analysis/base/text.h"
-#include "analysis/check/check.h"
+#include "analysis/check/conditions.h"
+#include "analysis/compare/compare.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Why something fails, against the baseline if there is one. */
+/* Why an item fails: it is there; against a baseline: it is new, or it has grown. */
 enum state { STATE_THERE, STATE_NEW, STATE_GROWN, STATES };
 extern const char *const state_names[STATES]; /* of STATE_THERE: "found" */
 
@@ -41,17 +43,19 @@ struct check_results {
     char note[400];       /* what should be known of the baseline, or empty */
 };
 
-/* A new item, empty; NULL without memory. */
+/* Appends an item that is empty but for `what`. NULL without memory. The results own it. */
 struct check_item *results_add(struct check_results *results, const char *what);
+/* Adds a line on what is missing; the text is copied. */
 void results_incomplete(struct check_results *results, const char *line);
 /* Adds a sentence to the note. */
 void results_note(struct check_results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* How many items fail. */
 size_t results_failures(const struct check_results *results);
-/* Whether there is no answer, for want of what is missing. */
+/* Whether the check has no answer, because something is missing that it needs. */
 bool results_inconclusive(const struct check_results *results);
 /* "1 of 2 findings fail (0 new, 1 grown, against 5 runs); 1 more passes because the baseline has it; 1 process" */
 struct line results_sum(const struct check_results *results);
-/* Adds what differs from the baseline and fails, or may. */
+/* Adds the differences from the baseline that fail, and those that one run does not prove. */
 void results_compare(struct check_results *results, const struct conditions *conditions,
                      const struct comparison *comparison);
 void results_free(struct check_results *results);

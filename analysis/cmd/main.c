@@ -6,28 +6,21 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/cmd/cmd.h"
-#include "analysis/cmd/terminal.h"
-#include "analysis/cmd/verbs.h"
+#include "analysis/cmd/exit_status.h"
+#include "analysis/cmd/help/verb.h"
+#include "analysis/cmd/terminal/colour.h"
+#include "analysis/cmd/truncated_trace.h"
 
-/* One row a verb: --help, the man page and the completions are made of it, in this order. */
-const struct verb verbs[] = {
-    {"probe", "should a program use it, and what does it gain?", cmd_probe, &probe_argp, probe_values},
-    {"run", "run a program under libptds.so", cmd_run, &run_argp, run_values},
-    {"report", "what a trace shows", cmd_report, &report_argp, report_values},
-    {"diff", "what changed between two sets of runs", cmd_diff, &diff_argp, diff_values},
-    {"check", "fail on findings: for continuous integration", cmd_check, &check_argp, NULL},
-    {"export", "a trace for other tools: Perfetto, SQLite, flame graphs, SARIF", cmd_export, &export_argp, export_values},
-    {"watch", "who waits for whom while a program hangs", cmd_watch, &watch_argp, NULL},
-    {"kernels", "what kernels touch, read from their code", cmd_kernels, &kernels_argp, kernels_values},
-    {"doctor", "is everything in place on this machine?", cmd_doctor, &doctor_argp, NULL},
-    {"help", "what a verb does, and all of this as a man page", cmd_help, &help_argp, NULL},
-    {"completion", "a script for bash, zsh or fish", cmd_completion, &completion_argp, NULL},
+/* In the order in which --help, the man page and the completions name them. */
+const struct verb *const verbs[] = {
+    &verb_probe, &verb_run,     &verb_report, &verb_diff, &verb_check,      &verb_export,
+    &verb_watch, &verb_kernels, &verb_doctor, &verb_help, &verb_completion,
 };
 const size_t verbs_count = sizeof verbs / sizeof verbs[0];
 
@@ -54,7 +47,7 @@ static const char *verb_names(void)
                             i == 0                ? ""
                             : i + 1 < verbs_count ? ", "
                                                   : " or ",
-                            verbs[i].name);
+                            verbs[i]->name);
         used += size > 0 && (size_t)size < sizeof names - used ? (size_t)size : 0;
     }
     return names;
@@ -86,7 +79,7 @@ static char *filter(int key, const char *text, void *input)
         return (char *)text;
     fprintf(out, "Verbs:\n");
     for (size_t i = 0; i < verbs_count; i++)
-        fprintf(out, "  %-12s%s\n", verbs[i].name, verbs[i].what);
+        fprintf(out, "  %-12s%s\n", verbs[i]->name, verbs[i]->what);
     fprintf(out, "\n%s", text);
     fclose(out);
     return list;
@@ -126,7 +119,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
     verb = choice.verb->name;
-    colours_begin();
-    cut_listen(choice.verb->name);
+    colour_begin();
+    truncated_trace_listen(choice.verb->name);
     return choice.verb->run(argc - choice.first, argv + choice.first);
 }

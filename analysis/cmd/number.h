@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Whether all of an argument is a number in digits, from `least` to `most`, which is less than ULONG_MAX. */
+/* Whether the whole text is a number in digits, from `least` to `most` (less than ULONG_MAX); then *number is it. */
 static inline bool number_between(const char *text, unsigned long least, unsigned long most, unsigned long *number)
 {
     char *end;
@@ -13,7 +13,7 @@ static inline bool number_between(const char *text, unsigned long least, unsigne
     return text[0] >= '0' && *end == 0 && *number >= least && *number <= most;
 }
 
-/* By how much something may grow, a percentage, as a part of one; a negative number if the argument is none. */
+/* The percentage in the text as a part of one: how much something may grow. Negative: the text is no such number. */
 static inline double number_growth(const char *text)
 {
     unsigned long percent;

@@ -3,11 +3,12 @@
  * Names of variables that are nearly the library's: for the verbs that run a program under it. Says so, and changes
  * nothing.
  */
+#include "analysis/cmd/variables.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "analysis/cmd/cmd.h"
 
 static const char *const variables[] = {
 #define ENV(VARIABLE, field, type, initial, allowed, doc) #VARIABLE,

@@ -9,7 +9,8 @@
 
 #include "analysis/compare/level.h"
 #include "analysis/compare/placeless.h"
-#include "analysis/compare/sure.h"
+#include "analysis/compare/significance.h"
+#include "analysis/report/floor.h"
 
 const char *const change_names[CHANGES] = {"new", "more", "slower", "gone", "less", "faster", "same"};
 
@@ -23,7 +24,7 @@ static void take_row(struct history *to, const struct row *from, bool placeless)
     struct row *row = history_row(to, &key);
     if (row == NULL)
         return;
-    row_join(row, from);
+    history_row_join(row, from);
     for (size_t i = 0; i < from->by_run.count; i++) {
         struct amount *amount = history_amount(to, row, i);
         if (amount == NULL)
@@ -109,9 +110,9 @@ static enum change change_of(const struct comparison *comparison, const struct c
         return mostly_in(&comparison->sides[BEFORE], &calls[BEFORE]) ? CHANGE_GONE : CHANGE_NONE;
     double gained = level_counts_gained(&calls[BEFORE], &calls[AFTER]);
     double lost = level_counts_lost(&calls[BEFORE], &calls[AFTER]);
-    if (!asks && comparison_is_beyond(comparison, gained, calls[BEFORE].most * growth))
+    if (!asks && significance_is_beyond(comparison, gained, calls[BEFORE].most * growth))
         return CHANGE_MORE;
-    if (!asks && comparison_is_beyond(comparison, lost, calls[AFTER].median * growth))
+    if (!asks && significance_is_beyond(comparison, lost, calls[AFTER].median * growth))
         return CHANGE_LESS;
     if (times && level_times_above(&ns[BEFORE], &ns[AFTER], growth, least_time(comparison)))
         return CHANGE_SLOWER;
@@ -180,7 +181,7 @@ static int by_weight(const void *one, const void *two)
         return (int)second->severity - (int)first->severity;
     if (more != other)
         return more > other ? -1 : 1;
-    return row_key_order(first, second);
+    return history_key_order(first, second);
 }
 
 /* Idle shares differ by some hundredths whatever the program does. */
@@ -222,12 +223,12 @@ void compare(struct comparison *comparison, const struct history *before, const 
         if (history_find(&comparison->sides[AFTER], &row->key) == NULL)
             add_changed(comparison, row, NULL);
     }
-    comparison_settle(comparison);
+    significance_decide(comparison);
     if (comparison->list.count != 0)
         qsort(comparison->list.items, comparison->list.count, sizeof *comparison->list.items, by_weight);
 }
 
-void comparison_free(struct comparison *comparison)
+void compare_free(struct comparison *comparison)
 {
     history_free(&comparison->sides[BEFORE]);
     history_free(&comparison->sides[AFTER]);

@@ -10,7 +10,8 @@
 #define PTDS_ANALYSIS_COMPARE_COMPARE_H
 
 #include "analysis/compare/history.h"
-#include "analysis/report/worth.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/rank.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +29,7 @@ enum change {
 };
 extern const char *const change_names[CHANGES]; /* of JSON, and in words */
 
-/* Of one row, over the runs of a side; runs that it is not in count as 0. */
+/* The numbers of one row over the runs of a side; a run without the row counts as 0. */
 struct level {
     double median, least, most;
     double low, high; /* a quarter of the runs is below, a quarter above; of fewer than 5 the least and the most */
@@ -51,7 +52,7 @@ struct changed {
     struct level all[SIDES];              /* of calls of a function that is new, or gone: of all functions together */
 };
 
-/* How much more counts. All must be passed, and the spread of the runs. */
+/* How much more is a change: growth and floor must both be passed, and the spread of the runs, too. */
 struct tolerance {
     double growth;      /* 0.5: by half */
     struct floor floor; /* of times */
@@ -73,11 +74,12 @@ struct comparison {
     bool out_of_memory;
 };
 
+/* Compares two histories; they must outlive the comparison. out_of_memory says whether rows are missing. */
 void compare(struct comparison *comparison, const struct history *before, const struct history *after,
              struct tolerance tolerance);
-void comparison_free(struct comparison *comparison);
+void compare_free(struct comparison *comparison);
 
-/* After, or before where it is gone. */
+/* The row after, or the row before where it is gone. */
 static inline const struct row *changed_row(const struct changed *changed)
 {
     return changed->row[AFTER] != NULL ? changed->row[AFTER] : changed->row[BEFORE];

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/id_map.h"
+
 bool history_begin_run(struct history *history, const struct run_facts *facts)
 {
     if (!TABLE_ADD(&history->runs)) {
@@ -23,7 +25,7 @@ bool history_begin_run(struct history *history, const struct run_facts *facts)
     return !history->out_of_memory;
 }
 
-int row_key_order(const struct row_key *one, const struct row_key *two)
+int history_key_order(const struct row_key *one, const struct row_key *two)
 {
     const char *const first[] = {one->rule, one->api, one->kernel, one->place, one->text};
     const char *const second[] = {two->rule, two->api, two->kernel, two->place, two->text};
@@ -73,7 +75,7 @@ static uint64_t hash_of(const struct row_key *key)
 static bool look_up(const struct history *history, const struct row_key *key, uint64_t *hash, uint32_t *at)
 {
     for (*hash = hash_of(key); id_map_get(&history->by_hash, *hash, at); ++*hash)
-        if (row_key_order(&history->rows.items[*at].key, key) == 0)
+        if (history_key_order(&history->rows.items[*at].key, key) == 0)
             return true;
     return false;
 }
@@ -134,12 +136,12 @@ struct amount *history_amount(struct history *history, struct row *row, size_t r
     return &row->by_run.items[run];
 }
 
-struct amount row_in(const struct row *row, size_t run)
+struct amount history_amount_in(const struct row *row, size_t run)
 {
     return row != NULL && run < row->by_run.count ? row->by_run.items[run] : (struct amount){0};
 }
 
-void row_set_site(struct row *row, const char *site, const char *id)
+void history_row_set_site(struct row *row, const char *site, const char *id)
 {
     char *copy = strdup(site);
     if (copy == NULL)
@@ -149,12 +151,12 @@ void row_set_site(struct row *row, const char *site, const char *id)
     snprintf(row->id, sizeof row->id, "%s", id);
 }
 
-void row_join(struct row *row, const struct row *from)
+void history_row_join(struct row *row, const struct row *from)
 {
     row->asks |= from->asks;
     row->unnamed |= from->unnamed;
     if (from->site != NULL)
-        row_set_site(row, from->site, from->id);
+        history_row_set_site(row, from->site, from->id);
 }
 
 static bool append_row(struct history *to, size_t first, const struct row *from)
@@ -162,7 +164,7 @@ static bool append_row(struct history *to, size_t first, const struct row *from)
     struct row *row = history_row(to, &from->key);
     if (row == NULL)
         return false;
-    row_join(row, from);
+    history_row_join(row, from);
     for (size_t i = 0; i < from->by_run.count; i++) {
         struct amount *amount = from->by_run.items[i].count != 0 ? history_amount(to, row, first + i) : NULL;
         if (amount != NULL)
@@ -224,7 +226,7 @@ void history_keep_latest(struct history *history, size_t most)
 
 static int by_key(const void *one, const void *two)
 {
-    return row_key_order(&((const struct row *)one)->key, &((const struct row *)two)->key);
+    return history_key_order(&((const struct row *)one)->key, &((const struct row *)two)->key);
 }
 
 void history_sort(struct history *history)
@@ -239,7 +241,7 @@ size_t history_seek(const struct history *history, const struct row_key *key)
     size_t low = 0, high = history->rows.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (row_key_order(&history->rows.items[middle].key, key) < 0)
+        if (history_key_order(&history->rows.items[middle].key, key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -251,7 +253,7 @@ const struct row *history_find(const struct history *history, const struct row_k
 {
     size_t at = history_seek(history, key);
     const struct row *row = at < history->rows.count ? &history->rows.items[at] : NULL;
-    return row != NULL && row_key_order(&row->key, key) == 0 ? row : NULL;
+    return row != NULL && history_key_order(&row->key, key) == 0 ? row : NULL;
 }
 
 void history_free(struct history *history)

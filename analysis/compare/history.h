@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What runs of a program did, run by run: how often each function called the driver and how long it waited there, and the
- * findings. Filled from traces (observe.h) or from a baseline's file (file.h), read by compare.h. The keys are words that
- * survive another build, policy and address (findings/caller.h).
+ * findings. Filled from traces (history_of_traces.h) or from a baseline's file (file.h), read by compare.h. The keys are
+ * words that survive another build, policy and address (findings/caller.h).
  */
 #ifndef PTDS_ANALYSIS_COMPARE_HISTORY_H
 #define PTDS_ANALYSIS_COMPARE_HISTORY_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/findings/finding.h"
 
 #ifdef __cplusplus
@@ -26,7 +27,7 @@ struct run_facts {
 /* In one run. count 0: not in this run. */
 struct amount {
     uint64_t count, ns; /* ns: blocked; of a finding, what leaving it out would save; of ROW_GPU, how long it ran there */
-    bool has_ns, shown; /* shown: of a finding, worth a line of its own (report/worth.h) */
+    bool has_ns, shown; /* shown: of a finding, worth a line of its own (report/rank.h) */
 };
 
 enum row_kind {
@@ -60,25 +61,25 @@ struct history {
 
 /* Begins a run; what is added from here on belongs to it. False without memory, as it says afterwards. */
 bool history_begin_run(struct history *history, const struct run_facts *facts);
-/* The row, made if it is new; NULL without memory. */
+/* The row of the key, made if it is new; NULL without memory. The history owns it. */
 struct row *history_row(struct history *history, const struct row_key *key);
-/* Of a run that was begun; NULL without memory. */
+/* The amount of the row in a run that was begun; NULL without memory. */
 struct amount *history_amount(struct history *history, struct row *row, size_t run);
-/* In a run that may be later than the row's last one. */
-struct amount row_in(const struct row *row, size_t run);
+/* The amount of the row in a run, which may be later than the last one that the row is in. */
+struct amount history_amount_in(const struct row *row, size_t run);
 /* Appends the runs of `from`. False without memory. */
 bool history_append(struct history *to, const struct history *from);
 /* Forgets the earliest runs until at most `most` are left, and rows that are in none of these. */
 void history_keep_latest(struct history *history, size_t most);
 /* Rows in the order of their keys, so that files and reports do not differ for nothing. */
 void history_sort(struct history *history);
-/* Of a history in that order: the first row that does not come before the key; the row itself, NULL if it is not there. */
+/* In a sorted history: the first row that does not come before the key; and the row of the key, NULL if there is none. */
 size_t history_seek(const struct history *history, const struct row_key *key);
 const struct row *history_find(const struct history *history, const struct row_key *key);
-int row_key_order(const struct row_key *one, const struct row_key *two);
-void row_set_site(struct row *row, const char *site, const char *id);
-/* What is true of one of two rows that become one: all but their amounts. */
-void row_join(struct row *row, const struct row *from);
+int history_key_order(const struct row_key *one, const struct row_key *two);
+void history_row_set_site(struct row *row, const char *site, const char *id);
+/* Joins what two rows say that become one: everything but their amounts. */
+void history_row_join(struct row *row, const struct row *from);
 void history_free(struct history *history);
 
 #ifdef __cplusplus

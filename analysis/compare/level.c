@@ -37,7 +37,7 @@ static struct level level_of(const struct history *history, const struct row *ro
     size_t runs = history->runs.count;
     double *values = calloc(runs + 1, sizeof *values);
     for (size_t i = 0; i < runs && values != NULL; i++) {
-        struct amount amount = row_in(row, i);
+        struct amount amount = history_amount_in(row, i);
         level.in += amount.count != 0;
         level.known += amount.count != 0 && amount.has_ns;
         values[i] = (double)(times ? amount.ns : amount.count) * share(history, i, per_process);
@@ -63,7 +63,7 @@ struct level level_of_gpu_row(const struct history *history, const struct row *r
     struct level level = {.in = 0};
     double *values = calloc(history->runs.count + 1, sizeof *values);
     for (size_t i = 0; i < history->runs.count && values != NULL; i++) {
-        struct amount amount = row_in(row, i);
+        struct amount amount = history_amount_in(row, i);
         if (!history->runs.items[i].has_gpu_rows)
             continue;
         level.in += amount.count != 0;
@@ -119,7 +119,7 @@ struct level level_of_group(const struct history *history, const struct row_key 
         if (row->key.kind != ROW_CALLS || strcmp(row->key.api, key->api) != 0 || strcmp(row->key.kernel, key->kernel) != 0)
             break;
         for (size_t run = 0; run < history->runs.count; run++)
-            values[run] += (double)row_in(row, run).count * share(history, run, per_process);
+            values[run] += (double)history_amount_in(row, run).count * share(history, run, per_process);
     }
     for (size_t run = 0; run < history->runs.count && values != NULL; run++)
         level.in += values[run] > 0;

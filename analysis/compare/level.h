@@ -7,14 +7,15 @@
 
 #include "analysis/compare/compare.h"
 
-/* Of a row, which may be NULL, in the runs of its history. */
+/* The level of a row, which may be NULL, over the runs of its history. */
 struct level level_of_calls(const struct history *history, const struct row *row, bool per_process);
 struct level level_of_ns(const struct history *history, const struct row *row, bool per_process);
-/* Of ROW_GPU: of the runs that have such times alone, and these are `known`, whether the row is in them or not. */
+/* The level of a row of kind ROW_GPU, over the runs with such times alone; `known` counts these, whether the row is in
+ * them or not. */
 struct level level_of_gpu_row(const struct history *history, const struct row *row, bool per_process, bool times);
 struct level level_of_runs(const struct history *history);
 struct level level_of_gpu(const struct history *history, enum gpu_measure measure, bool per_process);
-/* Of all calls of a driver function and kernel, wherever from. */
+/* The level of all calls of a driver function and kernel, from wherever. */
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process);
 
 /* By how much counts are above all that the runs before had, or below; 0: not by more than the runs after differ among

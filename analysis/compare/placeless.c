@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells which rows are compared without their places. Called by compare.c, for all rows at once: those that are alike but
+ * Tells which rows are compared without their places. Called by compare.c, for all rows at once: those that are same_but_for_numbers but
  * for their places form a group, and a program may have thousands of groups, and of rows in one.
  */
 #include "analysis/compare/placeless.h"
@@ -24,7 +24,7 @@ static int by_group(const void *one, const void *two)
 {
     struct row_key first = ((const struct member *)one)->row->key, second = ((const struct member *)two)->row->key;
     first.place = second.place = "";
-    return row_key_order(&first, &second);
+    return history_key_order(&first, &second);
 }
 
 /* The places of a group cannot be compared if some are not known (the runtime called, and how many of these have a whole

@@ -12,7 +12,7 @@ struct placeless {
     bool nameless[SIDES]; /* functions of this side that call have no names, and those of the other have */
 };
 
-/* The histories are in order. False without memory; to be freed in any case. */
+/* Finds them. The histories are sorted. False without memory; free in any case. */
 bool placeless_find(struct placeless *placeless, const struct history *const all[SIDES]);
 void placeless_free(struct placeless *placeless);
 

@@ -3,11 +3,14 @@
  * Which traces are processes of one run, and which are repetitions of it. Called by observe.c. Goes by the clock: processes
  * of a run run at the same time.
  */
+#include "analysis/compare/runs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/text.h"
-#include "analysis/compare/observe.h"
+#include "analysis/compare/history_of_traces.h"
+#include "analysis/report/many/traced.h"
 
 struct lifetime {
     uint64_t begin, end; /* CLOCK_REALTIME ns */

@@ -10,15 +10,16 @@
 #include <string.h>
 
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
 
 /* In an interpreter's source the function is named with its file: many are called "main" or "<module>". */
 static bool in_source(const struct definitions *defs, const struct stack_def *frames, struct caller *out)
 {
     struct site_place place;
-    uint32_t at = definitions_shown(frames, frames->count);
+    uint32_t at = frames_shown(frames, frames->count);
     if (at == frames->count || definitions_source(defs, frames->pc[at]) == NULL)
         return false;
-    site_places(NULL, defs, frames->pc[at], &place, 1);
+    namer_places(NULL, defs, frames->pc[at], &place, 1);
     snprintf(out->name, sizeof out->name, "%.180s (%.60s)", place.function, text_base(place.file));
     out->known = CALLER_NAMED;
     return true;
@@ -48,7 +49,7 @@ static void drop_copy(char *function)
 static bool name_of(const struct definitions *defs, struct site_namer *namer, uint64_t pc, struct caller *out)
 {
     struct site_place place;
-    const struct object_def *object = definitions_object_at(defs, pc);
+    const struct object_def *object = frames_object_at(defs, pc);
     bool named = namer != NULL && namer->places != NULL && namer->places(namer, object, pc, &place, 1) != 0 &&
                  place.function[0] != 0;
     const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
@@ -72,8 +73,8 @@ static uint32_t first_outside(const struct definitions *defs, struct site_namer 
 {
     uint32_t at = 0;
     while (at < frames->count &&
-           (definitions_is_cuda(definitions_object_at(defs, frames->pc[at])) ||
-            !name_of(defs, namer, frames->pc[at], out) || (!stubs && out->known == CALLER_NAMED && is_stub(out->name))))
+           (frames_is_cuda(frames_object_at(defs, frames->pc[at])) || !name_of(defs, namer, frames->pc[at], out) ||
+            (!stubs && out->known == CALLER_NAMED && is_stub(out->name))))
         at++;
     return at;
 }
@@ -90,9 +91,9 @@ struct caller caller_of(const struct definitions *defs, struct site_namer *namer
 
 uint32_t caller_frame(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames)
 {
-    uint32_t at = definitions_shown(frames, frames->count);
+    uint32_t at = frames_shown(frames, frames->count);
     struct caller caller;
     if (at == frames->count)
         at = first_outside(defs, namer, frames, false, &caller);
-    return at < frames->count ? at : definitions_caller(defs, frames);
+    return at < frames->count ? at : frames_caller(defs, frames);
 }

@@ -23,12 +23,13 @@ struct caller {
     char name[256];
 };
 
-/* The innermost function of an interpreter's; else the first function of the stack that is not CUDA's runtime or driver,
- * linked statically or not. namer may be NULL. */
+/* The innermost function in the source of an interpreter; else the first function of the stack that belongs neither to
+ * the CUDA runtime, linked statically or not, nor to the driver. namer may be NULL. */
 struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack);
 
-/* Which frame to show a person where one is shown: the same, but for the functions that nvcc writes to launch a kernel,
- * which say no more than its name. If that leaves none, the first outside of CUDA's libraries. */
+/* The index of the frame to show to a person where one frame is shown: as caller_of, but for the functions that nvcc
+ * writes to launch a kernel, which say no more than its name. Where no other frame is left, the first one outside of
+ * the libraries of CUDA. */
 uint32_t caller_frame(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames);
 
 #ifdef __cplusplus

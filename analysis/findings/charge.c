@@ -5,7 +5,7 @@
  */
 #include "analysis/findings/charge.h"
 
-void hold_charge(struct rule_run *run, const struct call_view *view, uint32_t detail)
+void charge_held(struct rule_run *run, const struct call_view *view, uint32_t detail)
 {
     struct hold *hold = view->held_by;
     if (hold->charged == NULL) {

@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* For the rule whose kind it is: charges what the call at hand lost to the call that held it up. */
-void hold_charge(struct rule_run *run, const struct call_view *view, uint32_t detail);
+/* For on_held of the rule that is about this kind of call: charges the time that the call at hand lost to the call
+ * that held it up. */
+void charge_held(struct rule_run *run, const struct call_view *view, uint32_t detail);
 
 #ifdef __cplusplus
 }

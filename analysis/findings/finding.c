@@ -4,13 +4,14 @@
  * bounded (a damaged trace may name any number of call sites).
  */
 #include "analysis/findings/rule.h"
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/trace/selection.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/add.h"
+#include "analysis/base/id_map.h"
 #include "analysis/base/text.h"
 
 const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
@@ -23,7 +24,7 @@ const char *const finding_set_names[FINDING_SETS] = {
 
 static struct finding *new_finding(struct findings *findings, const struct rule *rule)
 {
-    struct finding *made = findings->list.count < FINDING_LIMIT ? memory_zeroed(1, sizeof *made) : NULL;
+    struct finding *made = findings->list.count < FINDING_LIMIT ? heap_zeroed(1, sizeof *made) : NULL;
     if (made == NULL || !TABLE_ADD(&findings->list)) {
         free(made);
         findings->refused++;
@@ -75,7 +76,7 @@ static struct finding *find(struct findings *findings, const struct rule *rule, 
                             uint32_t detail, uint64_t key)
 {
     struct finding *found = findings->lately;
-    if (findings->selected != NULL && !selected_has(findings->selected, view->call))
+    if (findings->selected != NULL && !selection_has(findings->selected, view->call))
         return NULL;
     if (found == NULL || findings->lately_key != key)
         found = finding_of_key(findings, rule, &view->call->r, detail, key);
@@ -241,7 +242,7 @@ bool finding_has_cost(const struct finding *finding)
     return finding->known != 0 || finding->unknown != 0;
 }
 
-void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding))
+void finding_keep_only(struct findings *findings, bool (*keep)(const struct finding *finding))
 {
     size_t kept = 0;
     for (size_t i = 0; i < findings->list.count; i++) {
@@ -255,7 +256,7 @@ void findings_keep(struct findings *findings, bool (*keep)(const struct finding 
     id_map_free(&findings->by_key);
 }
 
-void findings_move(struct findings *to, struct findings *from)
+void finding_move_all(struct findings *to, struct findings *from)
 {
     for (size_t i = 0; i < from->list.count; i++) {
         if (TABLE_ADD(&to->list)) {
@@ -267,10 +268,10 @@ void findings_move(struct findings *to, struct findings *from)
     }
     to->refused += from->refused;
     from->list.count = 0;
-    findings_free(from);
+    finding_free_all(from);
 }
 
-void findings_drop(struct findings *findings)
+void finding_drop_all(struct findings *findings)
 {
     for (size_t i = 0; i < findings->list.count; i++)
         drop(findings->list.items[i]);
@@ -279,9 +280,9 @@ void findings_drop(struct findings *findings)
     id_map_free(&findings->by_key);
 }
 
-void findings_free(struct findings *findings)
+void finding_free_all(struct findings *findings)
 {
-    findings_drop(findings);
+    finding_drop_all(findings);
     free(findings->list.items);
     *findings = (struct findings){0};
 }

@@ -6,8 +6,9 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_FINDING_H
 #define PTDS_ANALYSIS_FINDINGS_FINDING_H
 
-#include "analysis/findings/aftermath.h"
-#include "analysis/findings/goes.h"
+#include "analysis/base/id_map.h"
+#include "analysis/findings/aftermath/aftermath.h"
+#include "analysis/findings/removed_by_policy.h"
 #include "analysis/order/engine/edge.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/selection.h"
@@ -38,7 +39,7 @@ enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITIES };
 /* What a finding says of the run's results: nothing, that they may be wrong, that they are (as far as orders go). */
 enum doubt { DOUBT_NONE, DOUBT_MAY, DOUBT_WRONG, DOUBTS };
 
-/* Whether reports tell a finding by itself, or in one line with others, and why (report/worth.h). */
+/* Whether reports tell a finding by itself, or in one line with others, and why (report/rank.h). */
 enum fold {
     FOLD_SHOWN,
     FOLD_FLOOR,   /* it would save too little */
@@ -84,12 +85,12 @@ struct finding {
     uint64_t count;                     /* calls */
     uint64_t first, last;               /* ticks of entry */
     uint64_t host_ns;                   /* lost, by the calls whose loss is known */
-    uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/worth.h) */
+    uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/rank.h) */
     uint64_t known, unknown;            /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
     uint64_t timed;                     /* of these, those that a time between two events may need, and nothing else */
     uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
-    struct goes_set goes;               /* what its calls answered */
+    struct removed_set removed_by;      /* what its calls answered */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */
@@ -103,8 +104,8 @@ struct findings {
     uint64_t lately_key;    /* of the finding that was found last, */
     struct finding *lately; /* NULL none */
     uint64_t refused;       /* beyond FINDING_LIMIT, or without memory */
-    /* For report/pass.c: only calls of this part of the trace count, whenever a rule speaks of them (the rule sees all);
-     * NULL: all do. And what was flagged last: which finding, and the call that went to it. */
+    /* For report/pass/pass_over_calls.c: only calls of this part of the trace count, whenever a rule speaks of them (the
+     * rule sees all); NULL: all do. And what was flagged last: which finding, and the call that went to it. */
     const struct selected *selected;
     struct finding *flagged;
     const struct call *flagged_call;
@@ -120,19 +121,20 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
 struct finding *finding_of_cause(struct findings *findings, const struct rule *rule, const struct call_view *view,
                                  uint32_t detail, uint32_t cause);
 
-/* The call went to this finding, which may be NULL, without being one of its own calls. */
+/* Says that the call belongs to this finding (may be NULL), though it is not counted in it. */
 static inline void finding_flag(struct findings *findings, struct finding *finding, const struct call_view *view)
 {
     findings->flagged = finding;
     findings->flagged_call = view->call;
 }
 
-/* What reports tell first, for sorting: errors, then by host time lost; those whose cost nobody knows come before those
- * known to cost nothing, then by number of calls. */
+/* The order in which reports tell findings: errors first, then by host time lost; a finding of unknown cost before one
+ * that is known to cost nothing; then by number of calls. */
 struct finding_weight {
     enum severity severity;
     uint64_t host_ns, unknown, count;
 };
+/* Below 0: `one` is told first; above 0: `two` is; 0: equal. */
 int finding_weigh(struct finding_weight one, struct finding_weight two);
 
 /* A finding that no single call stands for; `text` is copied and may be NULL. count is 0. */
@@ -145,10 +147,13 @@ static inline void finding_doubt(struct finding *finding, enum doubt doubt)
     if (finding != NULL && doubt > finding->doubt)
         finding->doubt = doubt;
 }
-/* Of an order that was given up, once its verdicts are known: it matters as far as a result needs it. */
+/* For a finding about an order that the policy took away, once verdicts are known: its severity and doubt follow from
+ * how much a result needs the order. */
 void finding_given_up(struct finding *finding);
-/* Of an order that may be gone: an error only where a pair of operations proves that it is, and that it was needed. */
+/* For a finding about an order that may be gone: an error only where a pair of operations proves that it is gone and
+ * was needed. */
 void finding_may_lose_order(struct finding *finding);
+/* Adds an id that is not the first of the set; beyond FINDING_IDS only notes that there are more. */
 void finding_add_new(struct finding_ids *ids, uint32_t id);
 static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
 {
@@ -156,7 +161,7 @@ static inline void finding_add(struct finding *finding, enum finding_set set, ui
         return;
     finding_add_new(&finding->sets[set], id);
 }
-/* The first pair of operations that shows it. */
+/* Keeps the first pair of operations that shows the finding; copies it. */
 static inline void finding_pair(struct finding *finding, const struct edge_pair *pair)
 {
     if (finding != NULL && !finding->has_pair) {
@@ -164,11 +169,15 @@ static inline void finding_pair(struct finding *finding, const struct edge_pair 
         finding->has_pair = true;
     }
 }
+/* Adds the streams that had work pending, and the last kernels on them. */
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
-/* The streams with this need; NEED_OPEN: all of them. */
+/* Adds the streams of the wait with this need; NEED_OPEN: all its streams. */
 void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
+/* Adds `more` to the number under the key; the key is static text. */
 void finding_count(struct finding *finding, const char *key, uint64_t more);
+/* Raises the number under the key to `value`. */
 void finding_most(struct finding *finding, const char *key, uint64_t value);
+/* Adds a loss of one call, in ns. */
 void finding_cost(struct finding *finding, uint64_t host_ns);
 void finding_cost_calls(struct finding *finding, uint64_t host_ns, uint64_t calls); /* of several calls */
 static inline void finding_cost_unknown(struct finding *finding)
@@ -176,17 +185,18 @@ static inline void finding_cost_unknown(struct finding *finding)
     if (finding != NULL)
         finding->unknown++;
 }
-/* The call's own loss if it is timed, else unknown. */
+/* Adds the loss of the call where the call is timed, else an unknown loss. */
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 
-/* Appends all of `from`, which is empty after. After the last call only. */
-void findings_move(struct findings *to, struct findings *from);
-void findings_drop(struct findings *findings); /* all of them */
-/* For findings_keep: some call of it costs something, or may. */
+/* Moves all findings of `from`, which is empty afterwards, to the end of `to`. After the last call only. */
+void finding_move_all(struct findings *to, struct findings *from);
+void finding_drop_all(struct findings *findings); /* the findings, not the lists */
+/* For finding_keep_only: whether some call of the finding costs something, or may. */
 bool finding_has_cost(const struct finding *finding);
-/* Drops those that `keep` says no to. After the last call only. */
-void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
-void findings_free(struct findings *findings);
+/* Drops the findings for which `keep` is false. After the last call only. */
+void finding_keep_only(struct findings *findings, bool (*keep)(const struct finding *finding));
+/* Drops all findings and frees the lists. */
+void finding_free_all(struct findings *findings);
 
 #ifdef __cplusplus
 }

@@ -8,23 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_FOR(list, at) \
-    ({ \
-        void *grown_ = table_grow((list)->items, &(list)->room, (size_t)(at) + 1, sizeof *(list)->items); \
-        if (grown_ != NULL) { \
-            (list)->items = grown_; \
-            if ((list)->count <= (at)) \
-                (list)->count = (size_t)(at) + 1; \
-        } \
-        grown_ != NULL; \
-    })
-
 void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads)
 {
     gain->joins++;
     gain->among_threads |= among_threads;
-    if (slot != MODEL_NO_SLOT && ROOM_FOR(&gain->joined, slot))
-        gain->joined.items[slot] = model->op; /* the number of the operation */
+    uint64_t *joined = slot != MODEL_NO_SLOT ? TABLE_AT(&gain->joined, slot) : NULL;
+    if (joined != NULL)
+        *joined = model->op; /* the number of the operation */
 }
 
 /* The oldest span will not be touched any more: what is said of the time before its end from now on counts in full. */
@@ -100,9 +90,12 @@ void gain_blocked(struct gain *gain, const struct model *model, const struct cal
     look_at(gain, model, view, &behind, &others);
     if (behind || (itself && others) || is_for_another(model, view)) {
         add(gain, model->trace, view->call->r.leave, view->lost_ns);
-    } else if (itself && ROOM_FOR(&gain->own, view->thread)) {
-        gain->open += !gain->own.items[view->thread].open;
-        saving_begin(&gain->own.items[view->thread], view);
+        return;
+    }
+    struct saving *own = itself ? TABLE_AT(&gain->own, view->thread) : NULL;
+    if (own != NULL) {
+        gain->open += !own->open;
+        saving_begin(own, view);
     }
 }
 

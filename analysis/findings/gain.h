@@ -11,7 +11,7 @@
 #define PTDS_ANALYSIS_GAIN_H
 
 #include "analysis/base/table.h"
-#include "analysis/findings/saving.h"
+#include "analysis/findings/aftermath/saving.h"
 #include "analysis/model/model.h"
 
 #ifdef __cplusplus
@@ -38,20 +38,23 @@ struct gain {
     bool among_threads; /* some of them put one thread's work behind another's: launches may have waited unseen */
 };
 
-/* For the rules that see it: what the stream gets now comes after other pending work, by implicit order alone. */
+/* For rules that see implicit order: the next work on the stream comes after other pending work by implicit order
+ * alone. */
 void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads);
-/* A wait for the legacy stream was for other streams' work, too: named, it may be shorter. */
+/* For rules: a wait for the legacy stream was for work of other streams, too; had it named a stream, it might be
+ * shorter. */
 void gain_waits(struct gain *gain, const struct model *model, const struct call_view *view);
-/* A call that blocked. */
+/* Takes a call that blocked. */
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view);
+/* Takes a call while a saving of a thread is open. */
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view);
-/* Every call. */
+/* Takes every call. */
 static inline void gain_look(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     if (gain->open != 0)
         gain_look_now(gain, model, view);
 }
-/* ns. */
+/* The most that could be gained, in ns. */
 uint64_t gain_most(const struct gain *gain);
 void gain_free(struct gain *gain);
 

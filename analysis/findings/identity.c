@@ -12,6 +12,7 @@
 #include "analysis/findings/caller.h"
 #include "analysis/findings/rule.h"
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
 
 struct hash {
     uint64_t value;
@@ -68,7 +69,7 @@ static struct finding_id as_text(struct hash hash)
 static void mix_source(struct hash *hash, const struct definitions *defs, uint64_t pc)
 {
     struct site_place place;
-    site_places(NULL, defs, pc, &place, 1);
+    namer_places(NULL, defs, pc, &place, 1);
     mix_text(hash, place.function);
     mix_text(hash, text_base(place.file));
     mix_number(hash, (uint64_t)place.line);
@@ -78,7 +79,7 @@ static void mix_stack(struct hash *hash, const struct trace *trace, uint32_t id)
 {
     const struct stack_def *stack = id != 0 ? definitions_stack(&trace->defs, id) : NULL;
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
-        const struct object_def *object = definitions_object_at(&trace->defs, stack->pc[i]);
+        const struct object_def *object = frames_object_at(&trace->defs, stack->pc[i]);
         if (definitions_source(&trace->defs, stack->pc[i]) != NULL) {
             mix_source(hash, &trace->defs, stack->pc[i]);
             continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
 
 static const char *const libraries[] = {
     "libcublas", "libcudnn", "libcufft",  "libcurand", "libcusolver",  "libcusparse", "libcutensor",
@@ -15,7 +16,7 @@ static const char *const libraries[] = {
 
 const char *library_of(const struct definitions *defs, uint32_t stack)
 {
-    const struct object_def *object = definitions_calling_object(defs, stack);
+    const struct object_def *object = frames_calling_object(defs, stack);
     const char *name = object != NULL && object->text != NULL ? text_base(object->text) : NULL;
     for (size_t i = 0; name != NULL && i < sizeof libraries / sizeof libraries[0]; i++)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)

@@ -11,7 +11,7 @@
 
 #include "analysis/findings/finding.h"
 #include "analysis/findings/gain.h"
-#include "analysis/findings/saving.h"
+#include "analysis/findings/aftermath/saving.h"
 #include "analysis/findings/startup.h"
 #include "analysis/order/engine/edge.h"
 #include "analysis/model/model.h"
@@ -22,16 +22,16 @@ extern "C" {
 
 struct rule_run {
     const struct rule *rule;
-    struct model *model; /* to ask; a rule changes nothing in it */
+    struct model *model; /* read only: a rule changes nothing in it */
     const struct trace *trace;
-    const struct aftermath *aftermath; /* to ask, likewise */
-    struct savings *savings;           /* costs that are known only later */
-    const struct startup *startup;     /* whether the program has begun */
-    struct gain *gain;                 /* what waits behind implicit order */
-    const struct goes_policies *goes;  /* whose orders are asked about */
+    const struct aftermath *aftermath;         /* read only */
+    struct savings *savings;                   /* costs that are known only later */
+    const struct startup *startup;             /* whether the program has begun */
+    struct gain *gain;                         /* what waits behind implicit order */
+    const struct removed_policies *removed_by; /* whose orders are asked about */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
-    bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
+    bool awake;  /* set by the rule: true asks for every call of its `ops`, whatever the case */
 };
 
 /* For `ops`: the calls that a rule wants to see, by enum ptds_op. */
@@ -40,28 +40,28 @@ struct rule_run {
 #define RULE_SUBMITS (RULE_OP(PTDS_OP_OPAQUE + 1) - RULE_OP(PTDS_OP_LAUNCH))
 #define RULE_ALL UINT64_C(0)
 
-/* For `cases`: of the calls in `ops`, those that a rule may have something to say about; any one will do. Most calls are
- * none of these, and must cost nothing. */
+/* For `cases`: which of the calls in `ops` may matter to a rule; a call needs one of the bits. Most calls have none,
+ * and must cost nothing. */
 enum rule_case {
-    CASE_DEFAULT = 1 << 0,    /* it named the default stream: the legacy one, or by a per-thread twin */
-    CASE_JOINS = 1 << 1,      /* it comes after something, by the legacy stream's implicit order, that its stream did not */
+    CASE_DEFAULT = 1 << 0,    /* the call named the default stream: the legacy one, or the per-thread one by a twin */
+    CASE_JOINS = 1 << 1,      /* by implicit order the call comes after work that its stream did not come after before */
     CASE_HANDED = 1 << 2,     /* work for a stream whose last work was another thread's */
-    CASE_PER_THREAD = 1 << 3, /* it named a per-thread stream */
-    CASE_REMAPPED = 1 << 4,   /* it was sent to another stream than it named */
+    CASE_PER_THREAD = 1 << 3, /* the call named a per-thread default stream */
+    CASE_REMAPPED = 1 << 4,   /* the policy moved the call to another stream than the program named */
     CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
     CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
     CASE_HOST_FUNCTION = 1 << 7,
-    CASE_CAPTURE = 1 << 8,    /* it failed, or a capture was open, begins or ends */
-    CASE_CONFLICT = 1 << 9,   /* nothing orders it and an earlier call that uses the same memory */
+    CASE_CAPTURE = 1 << 8,    /* the call failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9,   /* nothing orders the call and an earlier one that uses the same memory */
     CASE_EDGE = 1 << 10,      /* the shim made a stream wait before it */
-    CASE_GIVEN_UP = 1 << 11,  /* this run's policy took an order away that it had */
+    CASE_GIVEN_UP = 1 << 11,  /* the policy of this run took away an implicit order that the call had */
     CASE_OVERTAKEN = 1 << 12, /* a copy whose source is still to be written */
     CASE_POOL = 1 << 13,      /* it allocates or frees stream-ordered memory */
     CASES = 14
 };
 
-/* How long `sentences` and `remedies` of a rule are: one for each of its details, which are also looked up where there is
- * none of their own. */
+/* The length of `sentences` and `remedies` of a rule. Each has one entry a detail, NULL where the text of the rule
+ * itself holds for that detail. */
 #define PER_DETAIL(details) (sizeof(details) / sizeof *(details))
 
 struct rule {
@@ -74,17 +74,17 @@ struct rule {
     const char *const *sentences; /* what a detail is, where that is not `sentence` (NULL: it is); PER_DETAIL */
     const char *const *remedies;  /* what to do about a detail, where that is not `advice`; likewise */
     const char *bad, *good;
-    enum goes_by goes;      /* by which policies what it finds would go (goes.h) */
-    enum severity severity; /* of its findings, unless the rule says otherwise for one */
-    bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
-    bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */
-    bool conflict;          /* what it finds are conflicts that nothing orders: without a doubt of results, possible ones */
-    bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
-    bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
-    bool stayed;            /* what it finds is work that the policy left: all that the default stream still does is its */
-    bool banner;            /* what it finds changes the whole run: reports say it before anything else */
-    uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
-    unsigned cases;         /* enum rule_case; 0: all calls in `ops` */
+    enum removed_by removed_by; /* by which policies what it finds would go (removed_by_policy.h) */
+    enum severity severity;     /* of its findings, unless the rule says otherwise for one */
+    bool order_given_up;        /* what it finds is an order that is gone: an error where results depend on it */
+    bool may_lose_order;        /* its doubts are about such an order, too: wrong where a pair of operations proves it */
+    bool conflict;  /* what it finds are conflicts that nothing orders: without a doubt of results, possible ones */
+    bool at_call;   /* only a change at the call can cure it: not where a library makes the call */
+    bool set_up;    /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
+    bool stayed;    /* what it finds is work that the policy left: all that the default stream still does is its */
+    bool banner;    /* what it finds changes the whole run: reports say it before anything else */
+    uint64_t ops;   /* RULE_OP of each; RULE_ALL for every call */
+    unsigned cases; /* enum rule_case; 0: all calls in `ops` */
     bool (*applies)(const struct trace *trace); /* no: it has nothing to say of such a trace, and is not asked; NULL: yes */
     size_t state;
     void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
@@ -93,20 +93,20 @@ struct rule {
     void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
 
-/* Whether the report is about the call: of a selection it is not about all of those that a rule has to look at. */
+/* Whether the report is about the call: a rule sees all calls, also those outside of the selection. */
 static inline bool rule_asks_of(const struct rule_run *run, const struct call_view *view)
 {
-    return run->findings.selected == NULL || selected_has(run->findings.selected, view->call);
+    return run->findings.selected == NULL || selection_has(run->findings.selected, view->call);
 }
 
-/* A call that blocked, behind other streams' work alone, by the legacy stream's implicit order: legacy-barrier is charged
- * with it. */
+/* Whether the call blocked behind the work of other streams alone, by implicit order: rule legacy-barrier is charged
+ * with such a call. */
 static inline bool behind_others_only(const struct model *model, const struct call_view *view)
 {
     return view->blocked && view->submits && !model_is_pending(model, view->target) && model_joins(model, view->target);
 }
 
-/* What to do about the finding. */
+/* What to do about the finding, and what the hazard is; for its detail where the rule has texts for details. */
 static inline const char *finding_advice(const struct finding *finding)
 {
     const struct rule *rule = finding->rule;
@@ -121,6 +121,7 @@ static inline const char *finding_sentence(const struct finding *finding)
     return sentence != NULL ? sentence : rule->sentence;
 }
 
+/* Whether two findings have the same sentence and advice. */
 static inline bool finding_says_alike(const struct finding *one, const struct finding *other)
 {
     return one->rule == other->rule && finding_sentence(one) == finding_sentence(other) &&

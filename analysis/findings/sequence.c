@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds sequences of waits. Called by report.c for each call that a finding stands for, so it must stay cheap; bounded by
- * threads and by pairs of findings.
+ * Finds sequences of waits. Called by report/pass/pass_over_calls.c for each call that a finding stands for, so it must
+ * stay cheap; bounded by threads and by pairs of findings.
  */
 #include "analysis/findings/sequence.h"
 
 #include <stdlib.h>
+
+#include "analysis/base/id_map.h"
 
 static struct sequence_thread *thread_of(struct sequence_search *search, uint32_t uid)
 {

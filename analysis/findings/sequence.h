@@ -8,6 +8,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_SEQUENCE_H
 #define PTDS_ANALYSIS_FINDINGS_SEQUENCE_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 #include "analysis/base/table.h"
 
@@ -36,7 +37,7 @@ struct sequence_search {
     TABLE_OF(uint32_t) leader;  /* by serial, after sequence_decide; a serial that leads itself alone is in no sequence */
 };
 
-/* A call that some finding stands for; serials are numbered from 1. Calls that did not block say nothing here. */
+/* Takes a call that belongs to the finding with this serial (from 1). Calls that did not block say nothing. */
 void sequence_blocked(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
                       uint32_t serial);
 static inline void sequence_call(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
@@ -46,7 +47,7 @@ static inline void sequence_call(struct sequence_search *search, const struct tr
         sequence_blocked(search, trace, view, serial);
 }
 
-/* After the last call. */
+/* Decides which findings are sequences. After the last call. */
 void sequence_decide(struct sequence_search *search);
 
 /* The same number for all findings of a sequence; 0 for serial 0 and for those that the search never saw. */

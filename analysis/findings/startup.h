@@ -28,7 +28,7 @@ static inline bool startup_has(const struct startup *startup, const struct call 
 }
 
 void startup_look_now(struct startup *startup, const struct call_view *view);
-/* Every call, before the rules. */
+/* Takes every call, before the rules do. */
 static inline void startup_look(struct startup *startup, const struct call_view *view)
 {
     if (!startup->over)

@@ -6,11 +6,13 @@
  * sections' names are gone, and in files that nobody here knows (archives of object files, a program's own), containers are
  * looked for everywhere.
  */
+#include "analysis/kernels/file_images.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kernels/kernels.h"
+#include "analysis/kernels/kernel_use.h"
 
 static const uint32_t container_magic = 0xba55ed50;
 enum { EM_OF_CUDA = 190, ALIGNED_TO = 8 };
@@ -133,8 +135,7 @@ static bool is_device_code(const uint8_t *bytes, size_t size)
     return memchr(bytes, 0, size < 64 ? size : 64) == NULL && memmem(bytes, size, ".version", 8) != NULL;
 }
 
-int code_file_images(const uint8_t *bytes, size_t size, void (*each)(void *data, const uint8_t *image, size_t size),
-                     void *data)
+int file_images(const uint8_t *bytes, size_t size, void (*each)(void *data, const uint8_t *image, size_t size), void *data)
 {
     struct found found = {each, data, 0};
     if (is_device_code(bytes, size)) {

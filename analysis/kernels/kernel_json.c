@@ -2,9 +2,11 @@
  *
  * A kernel's facts as JSON. Called by `ptds kernels --format json`.
  */
+#include "analysis/kernels/kernel_json.h"
+
 #include <string.h>
 
-#include "analysis/kernels/kernels.h"
+#include "analysis/kernels/kernel_use.h"
 #include "analysis/views/json/value.h"
 
 /* NULL, which is null: nothing is done with it. */
@@ -22,7 +24,7 @@ static json_t *use_value(uint8_t use)
 /* Of a kernel that may touch anything nobody knows that a parameter is none. */
 static json_t *parameter_use(const struct code_facts *facts, const struct code_parameter *parameter)
 {
-    struct parameter_facts found = kernel_parameter(facts, parameter);
+    struct parameter_facts found = kernel_use_of_parameter(facts, parameter);
     if (found.kind == PARAMETER_HANDLE)
         return value_text("handle");
     if (found.kind == PARAMETER_POINTER && use_word(found.use) != NULL)
@@ -112,7 +114,7 @@ static json_t *variables_value(const struct code_facts *facts)
         json_t *one = json_object();
         json_object_set_new(one, "name", value_text(facts->variable[i].name));
         json_object_set_new(one, "constant", json_boolean(facts->variable[i].constant));
-        json_object_set_new(one, "use", use_value(kernel_variable_use(facts, i)));
+        json_object_set_new(one, "use", use_value(kernel_use_of_variable(facts, i)));
         json_array_append_new(list, one);
     }
     return list;
@@ -160,13 +162,13 @@ static json_t *why_value(const struct code_facts *facts)
     return why;
 }
 
-json_t *kernel_value(const struct kernel_row *row)
+json_t *kernel_json(const struct kernel_row *row)
 {
     const struct code_facts *facts = row->facts;
     json_t *kernel = json_object();
     json_object_set_new(kernel, "file", value_text(row->file));
     json_object_set_new(kernel, "name", value_text(row->name));
-    json_object_set_new(kernel, "arch", value_text(kernel_arch(facts).text));
+    json_object_set_new(kernel, "arch", value_text(kernel_use_arch(facts).text));
     json_object_set_new(kernel, "verdict", value_text(code_words_verdict((enum code_verdict)facts->verdict)));
     json_object_set_new(kernel, "parameters", parameters_value(facts));
     json_object_set_new(kernel, "bases", bases_value(facts));

@@ -3,10 +3,13 @@
  * A kernel's facts as a line of text. Called by `ptds kernels`. Names come from files: none may change how the line is
  * read.
  */
+#include "analysis/kernels/kernel_line.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/kernels/kernels.h"
+#include "analysis/base/sink.h"
+#include "analysis/kernels/kernel_use.h"
 
 enum { NAME_ROOM = 1000 }; /* what sink_printf takes at a time */
 
@@ -33,7 +36,7 @@ static void put_variable(struct text_sink *sink, const struct code_facts *facts,
 /* "param 2", or "param 2+8": inside of a structure. */
 static void put_parameter(struct text_sink *sink, const struct code_facts *facts, const struct code_term *term)
 {
-    int number = kernel_parameter_at(facts, term->low);
+    int number = kernel_use_parameter_at(facts, term->low);
     if (term->high != term->low + 4)
         sink_printf(sink, "the halves at bytes %u and %u of the parameters", term->low, term->high);
     else if (number < 0)
@@ -46,7 +49,7 @@ static void put_parameter(struct text_sink *sink, const struct code_facts *facts
 
 static void put_range(struct text_sink *sink, const struct code_facts *facts, const struct code_term *term)
 {
-    int number = kernel_parameter_at(facts, term->low);
+    int number = kernel_use_parameter_at(facts, term->low);
     const struct code_parameter *parameter = number < 0 ? NULL : &facts->parameter[number];
     if (parameter && term->low == parameter->offset && term->high == term->low + parameter->size)
         sink_printf(sink, "any word of param %d", number);
@@ -172,7 +175,7 @@ void kernel_line(struct text_sink *sink, const struct kernel_row *row)
     struct phrases phrases = {sink, "  "};
     sink_printf(sink, "%-8s ", code_words_verdict((enum code_verdict)facts->verdict));
     put_name(sink, row->name);
-    sink_printf(sink, "  %s", kernel_arch(facts).text);
+    sink_printf(sink, "  %s", kernel_use_arch(facts).text);
     if (facts->verdict == CODE_UNKNOWN)
         put_why(&phrases, facts);
     for (int i = 0; i < bases; i++) {

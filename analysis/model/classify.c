@@ -4,13 +4,16 @@
  * of CUDA 13.0; where that driver was not asked, the call may wait (the clock will tell) but completes nothing. Called by
  * model_enter only; must not look at times.
  */
+#include "analysis/model/classify.h"
+
 #include <string.h>
 
+#include "analysis/base/hints.h"
 #include "analysis/model/model.h"
 
 enum { LIMIT_STACK_SIZE = 0 };
 
-bool model_is_host(unsigned kind)
+bool classify_is_host_memory(unsigned kind)
 {
     return kind == PTDS_MEMORY_PAGEABLE || kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED;
 }
@@ -37,8 +40,8 @@ struct sides {
 static struct sides copy_sides(const struct call_view *view)
 {
     unsigned to = view->call->r.kinds & 15, from = view->call->r.kinds >> 4;
-    struct sides sides = {.to_host = model_is_host(to) || named(view, "toH"),
-                          .from_host = model_is_host(from) || named(view, "MemcpyHto"),
+    struct sides sides = {.to_host = classify_is_host_memory(to) || named(view, "toH"),
+                          .from_host = classify_is_host_memory(from) || named(view, "MemcpyHto"),
                           .to_pageable = to == PTDS_MEMORY_PAGEABLE,
                           .from_pageable = from == PTDS_MEMORY_PAGEABLE};
     sides.unsure = to == PTDS_MEMORY_MANAGED || from == PTDS_MEMORY_MANAGED ||
@@ -76,7 +79,7 @@ static RARE void classify_copy(struct call_view *view)
 
 static RARE void classify_memset(struct call_view *view)
 {
-    if ((view->call->r.flags & PTDS_CALL_IMPLICIT) && model_is_host(view->call->r.kinds & 15))
+    if ((view->call->r.flags & PTDS_CALL_IMPLICIT) && classify_is_host_memory(view->call->r.kinds & 15))
         set(view, WAIT_STREAM, true);
 }
 
@@ -121,7 +124,7 @@ static RARE void classify_shim_wait(struct call_view *view)
     view->by_shim = true;
 }
 
-void model_classify(struct call_view *view)
+void classify_call(struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     view->succeeded = call->result == 0;

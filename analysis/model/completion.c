@@ -19,7 +19,7 @@ void completion_free(struct completion *completion)
     vclock_free(&completion->clock);
 }
 
-bool completions_add(struct completions *completions, struct completion *completion)
+bool completion_add(struct completions *completions, struct completion *completion)
 {
     bool room = completions->count < AGENDA_MOST && TABLE_ADD(completions);
     if (!room) {
@@ -32,7 +32,7 @@ bool completions_add(struct completions *completions, struct completion *complet
     return room;
 }
 
-bool completions_take(struct completions *completions, uint64_t now, struct completion *out)
+bool completion_take(struct completions *completions, uint64_t now, struct completion *out)
 {
     if (completions->count == 0 || completions->items[0].ticks > now)
         return false;
@@ -41,13 +41,13 @@ bool completions_take(struct completions *completions, uint64_t now, struct comp
     return true;
 }
 
-void completions_untake(struct completions *completions, size_t count)
+void completion_untake(struct completions *completions, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         agenda_add(completions->items, ++completions->count, sizeof *completions->items);
 }
 
-void completions_free(struct completions *completions)
+void completion_free_all(struct completions *completions)
 {
     for (size_t i = 0; i < completions->count; i++)
         completion_free(&completions->items[i]);

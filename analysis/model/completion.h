@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_MODEL_COMPLETION_H
 #define PTDS_ANALYSIS_MODEL_COMPLETION_H
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
 
 #ifdef __cplusplus
@@ -17,8 +17,8 @@ struct completion {
     struct vclock clock;     /* in the run itself */
     struct vclock *replayed; /* under the policies of replays, if there are any: so many */
     size_t replays;
-    uint64_t settled; /* besides, an operation that nobody waits for any more, though it may not be over: 0 none */
-    uint32_t slot;    /* ... on this one */
+    uint64_t settled; /* besides, an operation that no later call waits for, though it may not be over: 0 none */
+    uint32_t slot;    /* the slot of `settled` */
     uint64_t number;  /* of the call */
 };
 
@@ -27,16 +27,16 @@ struct completions {
     size_t count, room;
 };
 
-/* Takes over what the completion holds. False: no room, and nothing will be learnt. */
-bool completions_add(struct completions *completions, struct completion *completion);
+/* Adds the completion and takes over its memory. False without room: the completion is lost. */
+bool completion_add(struct completions *completions, struct completion *completion);
 
-/* The one that returned first, if that was by `now`; the caller frees what it holds. */
-bool completions_take(struct completions *completions, uint64_t now, struct completion *out);
-/* As if `count` had not been taken: they must be the last ones, and nothing added since. Nothing of them was freed. */
-void completions_untake(struct completions *completions, size_t count);
+/* Takes the completion of the call that returned first, if it returned by `now`; the caller frees it. False: none did. */
+bool completion_take(struct completions *completions, uint64_t now, struct completion *out);
+/* Puts back the last `count` completions that were taken; nothing was added since, and none was freed. */
+void completion_untake(struct completions *completions, size_t count);
 
 void completion_free(struct completion *completion);
-void completions_free(struct completions *completions);
+void completion_free_all(struct completions *completions);
 
 #ifdef __cplusplus
 }

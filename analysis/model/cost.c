@@ -4,13 +4,16 @@
  * something to wait for. A quick call is the 5th percentile of the whole trace, but never more than what such a call is
  * known to take (a trace may hold nothing but blocked ones), and never less than the same API took with nothing pending.
  */
+#include "analysis/model/cost.h"
+
+#include "analysis/model/gpu_time.h"
 #include "analysis/model/model.h"
 
 enum { QUICK_PERCENT = 5, MOST_QUICK_NS = 20000, MOST_QUICK_LOAD_NS = 200000, COPY_BYTES_A_NS = 8, SLACK_NS = 5000 };
 /* Slow machines' figures: pinning touches every page, device memory is mapped in large ones. */
 enum { ALLOC_BYTES_A_NS = 64, PINNED_NS_A_BYTE = 1 };
 
-void model_cost_begin(struct model *model)
+void cost_begin(struct model *model)
 {
     size_t count = model->trace->durations.count;
     void *quick = table_grow(NULL, &model->quick.room, count, sizeof *model->quick.items);
@@ -53,7 +56,7 @@ static uint64_t baseline(const struct model *model, const struct call_view *view
     return quick;
 }
 
-uint64_t model_alloc_ns(const struct call *call)
+uint64_t cost_alloc_ns(const struct call *call)
 {
     uint64_t kind = call_word(call, 2), bytes = call_word(call, 1) & (UINT64_MAX >> 1);
     if (call->r.op != PTDS_OP_ALLOC)
@@ -62,17 +65,17 @@ uint64_t model_alloc_ns(const struct call *call)
                                                                         : bytes / ALLOC_BYTES_A_NS;
 }
 
-uint64_t model_usual_ns(const struct model *model, const struct call_view *view)
+uint64_t cost_usual_ns(const struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     size_t at = (size_t)call->api * 2 + (call->flags & PTDS_CALL_TWIN ? 1 : 0);
     uint64_t ns = at < model->quick.count ? model->quick.items[at] : UINT64_MAX;
-    if (ns == UINT64_MAX || __builtin_add_overflow(ns, copy_ns(view->call) + model_alloc_ns(view->call), &ns))
+    if (ns == UINT64_MAX || __builtin_add_overflow(ns, copy_ns(view->call) + cost_alloc_ns(view->call), &ns))
         return UINT64_MAX;
     return ns;
 }
 
-void model_cost(struct model *model, struct call_view *view)
+void cost_of_call(struct model *model, struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     size_t at = (size_t)call->api * 2 + (call->flags & PTDS_CALL_TWIN ? 1 : 0);
@@ -90,5 +93,5 @@ void model_cost(struct model *model, struct call_view *view)
     view->blocked = view->timed && view->ns > SLACK_NS && (view->ns - SLACK_NS) / 2 > quick;
     view->lost_ns = view->blocked ? view->ns - quick : 0;
     if (view->blocked && is_load(call->op))
-        model_load_cost(model, view);
+        gpu_time_of_load(model, view);
 }

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/model/cost.h"
 #include "analysis/model/model.h"
 
 /* Shorter ones hold nobody up for long enough to be worth a finding. */
@@ -45,7 +46,7 @@ void hold_enter(struct model *model, struct call_view *view)
     drop_ended(holds, call->enter);
     if (holds->count == 0 || !view->timed || view->waits.count != 0)
         return;
-    uint64_t usual = model_usual_ns(model, view);
+    uint64_t usual = cost_usual_ns(model, view);
     if (!far_longer(view, usual))
         return;
     for (uint32_t i = 0; i < holds->count; i++) {
@@ -78,7 +79,7 @@ static bool kind_of(const struct model *model, const struct call_view *view, enu
     case PTDS_OP_ALLOC: *kind = is_pin(view) ? HOLD_PIN : HOLD_ALLOC; return true;
     default:
         *kind = HOLD_OTHER;
-        return view->waits.count == 0 && view->held_by == NULL && far_longer(view, model_usual_ns(model, view));
+        return view->waits.count == 0 && view->held_by == NULL && far_longer(view, cost_usual_ns(model, view));
     }
 }
 
@@ -89,7 +90,7 @@ void hold_leave(struct model *model, const struct call_view *view)
     if (!view->timed || view->ns < LEAST_HOLD_NS || !kind_of(model, view, &kind))
         return;
     if (holds->kept == NULL)
-        holds->kept = memory_zeroed(HOLDS_KEPT, sizeof *holds->kept);
+        holds->kept = heap_zeroed(HOLDS_KEPT, sizeof *holds->kept);
     if (holds->kept == NULL)
         return;
     struct hold *place = &holds->kept[0];

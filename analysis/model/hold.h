@@ -8,7 +8,7 @@
 #ifndef PTDS_ANALYSIS_MODEL_HOLD_H
 #define PTDS_ANALYSIS_MODEL_HOLD_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,7 @@ enum hold_kind {
 struct hold {
     enum hold_kind kind;
     uint64_t ns;
-    void *charged; /* for whoever charges it: to what (charge.h); NULL so far */
+    void *charged; /* for charge.c: the finding that the hold is charged to; NULL so far */
     struct call call;
 };
 
@@ -37,9 +37,9 @@ struct holds {
     uint32_t count;
 };
 
-/* For model_enter: held_by and held_ns. */
+/* For model_enter: fills in held_by and held_ns of the view. */
 void hold_enter(struct model *model, struct call_view *view);
-/* For model_leave: remembers the call if it may hold others up. */
+/* For model_leave: keeps the call if it may hold others up. */
 void hold_leave(struct model *model, const struct call_view *view);
 
 #ifdef __cplusplus

@@ -11,17 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
+#include "analysis/model/classify.h"
+#include "analysis/model/cost.h"
+#include "analysis/model/gpu_time.h"
+#include "analysis/model/model_slots.h"
+#include "analysis/model/pooled.h"
 
 void model_begin(struct model *model, const struct trace *trace)
 {
     *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN, .places = &model->events}, .era = 1};
     model->more = (trace->flags & PTDS_CALL_SHIM_EDGE) != 0;
     if (model->more)
-        model->entered = memory_zeroed(MODEL_ENTERED, sizeof *model->entered);
-    model_cost_begin(model);
-    device_times_begin(&model->device, trace);
-    model_pooled_begin(model);
+        model->entered = heap_zeroed(MODEL_ENTERED, sizeof *model->entered);
+    cost_begin(model);
+    device_runs_begin(&model->device, trace);
+    pooled_begin(model);
 }
 
 /* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
@@ -42,7 +49,7 @@ static void drop_done(struct model *model, struct model_context *in)
         if (model_is_pending(model, slot))
             i++;
         else
-            model_drop_busy(in, &model->streams.items[slot], i);
+            model_slots_drop_busy(in, &model->streams.items[slot], i);
     }
     in->looked_at = model->op;
 }
@@ -100,8 +107,8 @@ static ASIDE void find_waits(struct model *model, struct call_view *view)
 /* Whose call it is, and where. */
 static bool place_call(struct model *model, const struct call *call, struct call_view *view)
 {
-    return model_thread_position(model, call->thread, &view->thread) &&
-           model_context_position(model, call->r.context, &view->context);
+    return model_slots_thread(model, call->thread, &view->thread) &&
+           model_slots_context(model, call->r.context, &view->context);
 }
 
 /* Every field but the slots of `waits`, of which there are none; in two pieces that need no loop. */
@@ -122,17 +129,17 @@ static bool look_at_class(struct model *model, const struct call *call, struct c
     if (!place_call(model, call, view))
         return false;
     view->api = definitions_api(&model->trace->defs, call->r.api);
-    view->asked = model_use_slot(model, &call->r, call->r.stream);
-    view->target = target == call->r.stream ? view->asked : model_use_slot(model, &call->r, target);
+    view->asked = model_slots_use(model, &call->r, call->r.stream);
+    view->target = target == call->r.stream ? view->asked : model_slots_use(model, &call->r, target);
     if (view->asked != MODEL_NO_SLOT)
         view->asked_kind = model->streams.items[view->asked].kind;
     if (view->target != MODEL_NO_SLOT) {
         view->target_kind = model->streams.items[view->target].kind;
         view->context = model->streams.items[view->target].context;
     }
-    model_classify(view);
+    classify_call(view);
     if (call->r.op == PTDS_OP_FREE)
-        model_classify_free(model, view);
+        pooled_classify_free(model, view);
     view->plain = call->r.op == PTDS_OP_LAUNCH && view->work && view->asked != MODEL_NO_SLOT && view->scope == WAIT_NONE &&
                   !(call->r.flags & PTDS_CALL_TIMED);
     return true;
@@ -170,7 +177,7 @@ static inline void view_of_class(const struct model *model, struct call_view *vi
     view->number = model->op;
 }
 
-/* Calls that make something or end it are seldom alike, but for modules, functions and events. */
+/* Calls that make something or end it are seldom same_but_for_numbers, but for modules, functions and events. */
 static inline bool may_be_alike(unsigned op)
 {
     const uint64_t others = UINT64_C(1) << PTDS_OP_MODULE_LOAD | UINT64_C(1) << PTDS_OP_MODULE_UNLOAD |
@@ -208,7 +215,7 @@ static ASIDE bool look_at_new(struct model *model, const struct call *call, stru
     if (!is_of_class(view))
         return true;
     *beside = *made;
-    view->alike = ++model->alikes;
+    view->same_but_for_numbers = ++model->alikes;
     made->key = key;
     memcpy(made->view, view, offsetof(struct call_view, waits));
     return true;
@@ -220,7 +227,7 @@ static ASIDE void look_at_moment(struct model *model, struct call_view *view)
     if (view->scope != WAIT_NONE)
         find_waits(model, view);
     if (view->scope != WAIT_NONE || (view->call->r.flags & PTDS_CALL_TIMED))
-        model_cost(model, view);
+        cost_of_call(model, view);
 }
 
 static inline bool look_at(struct model *model, const struct call *call, struct call_view *view)
@@ -232,7 +239,7 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
     else if (!look_at_new(model, call, view))
         return false;
     if (view->plain)
-        view->again = view->alike == model->going;
+        view->again = view->same_but_for_numbers == model->going;
     else
         look_at_moment(model, view);
     return true;
@@ -247,19 +254,10 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
         model_orders_enter(model, call);
     bool known = look_at(model, call, view);
     if (known && model->device.runs.count != 0)
-        view->ran = device_times_of(&model->device, call);
+        view->ran = device_runs_of(&model->device, call);
     if (known && model->holds.count != 0)
         hold_enter(model, view);
     return known;
-}
-
-static RARE void be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
-{
-    if (!TABLE_ADD(&context->busy))
-        return;
-    *TABLE_LAST(&context->busy) = slot;
-    context->busy_of[implicit_order_role(stream->kind)]++;
-    stream->busy = true;
 }
 
 static INLINE void note_work(struct model *model, const struct call_view *view)
@@ -277,11 +275,11 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
     if ((view->call->r.flags & (PTDS_CALL_EXPLICIT | PTDS_CALL_KEPT)) != 0)
         stream->last_stays = view->number;
     if (model->device.runs.count != 0)
-        model_gpu_note(model, view);
+        gpu_time_note(model, view);
     if ((view->call->r.flags & PTDS_CALL_KEPT) != 0)
         stream->last_kept = view->number;
     if (!stream->busy)
-        be_busy(context, stream, view->target);
+        model_slots_be_busy(context, stream, view->target);
 }
 
 static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view)
@@ -337,7 +335,7 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
     if (call->op == PTDS_OP_EVENT_CREATE && view->succeeded)
         model_orders_note_event(model, view);
     if (view->succeeded)
-        model_note_pooled(model, view->call);
+        pooled_note(model, view->call);
 }
 
 /* Whether the stream's next operation comes after nothing new. */
@@ -350,7 +348,7 @@ static inline bool is_next(const struct model *model, const struct call_view *vi
 static ASIDE void submit_plain(struct model *model, const struct call_view *view)
 {
     submit(model, view);
-    model->going = is_next(model, view) ? view->alike : 0;
+    model->going = is_next(model, view) ? view->same_but_for_numbers : 0;
 }
 
 /* As submit, where it is. */
@@ -359,7 +357,7 @@ static INLINE void submit_next(struct model *model, const struct call_view *view
     struct order_stream *stream = &model->real.streams.items[view->target];
     stream->last = view->number;
     stream->clock.at[view->target] = view->number;
-    model->going = view->alike;
+    model->going = view->same_but_for_numbers;
     if (model->replays.count != 0)
         submit_replays(model, view);
     note_work(model, view);
@@ -382,12 +380,12 @@ void model_end(struct model *model)
     free(model->entered);
     for (size_t i = 0; i < model->contexts.count; i++)
         free(model->contexts.items[i].busy.items);
-    completions_free(&model->completions);
+    completion_free_all(&model->completions);
     free(model->holds.kept);
     free(model->contexts.items);
     free(model->streams.items);
     free(model->threads.items);
-    device_times_end(&model->device);
+    device_runs_end(&model->device);
     free(model->quick.items);
     free(model->idle.items);
     id_map_free(&model->slot_by_uid);

@@ -13,11 +13,12 @@
 #ifndef PTDS_ANALYSIS_MODEL_MODEL_H
 #define PTDS_ANALYSIS_MODEL_MODEL_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/model/completion.h"
 #include "analysis/model/hold.h"
 #include "analysis/model/order.h"
-#include "analysis/trace/device_times.h"
-#include "analysis/trace/reader.h"
+#include "analysis/trace/device_runs.h"
+#include "analysis/trace/trace.h"
 
 #include <stddef.h>
 
@@ -30,7 +31,7 @@ struct edge_pair;
 
 #define MODEL_NO_SLOT UINT32_MAX
 
-/* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
+/* The most streams at a time: clocks take the square of it, and a damaged trace may name any number. */
 enum { MODEL_MOST_STREAMS = 4096, MODEL_CLASS_BITS = 8 };
 
 struct model_stream {
@@ -77,7 +78,7 @@ struct call_view {
     uint32_t context;                 /* position */
     uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
-    uint32_t alike;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
+    uint32_t same_but_for_numbers;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
     bool plain;                       /* a launch that waits for nothing and is not timed */
     bool again;                       /* ... and the last that was put on any stream was one of its class, and nobody has
                                        * waited since: so nothing is new to its stream or its thread */
@@ -162,7 +163,7 @@ struct model {
     uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
     struct wait_follower *follower; /* NULL: nobody follows */
-    struct device_times device;     /* nearly always none */
+    struct device_run_list device;  /* nearly always none */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
@@ -179,13 +180,42 @@ struct model {
 /* The trace must outlive the model. */
 void model_begin(struct model *model, const struct trace *trace);
 
-/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
- * view. False without memory: the call is then unknown to the model. */
+/* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
+ * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
+uint32_t model_orders_replay(struct model *model, unsigned policy);
+
+/* After the last call: tells the follower of all calls that are in flight, for the program went on. The model keeps
+ * them as in flight. */
+void model_orders_unfollow(struct model *model);
+
+/* The slot of the stream that a call which has left is on, or is about, under the policy of a replay; MODEL_NO_SLOT:
+ * none. */
+uint32_t model_orders_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
+
+/* The part of a call that implicit order depends on; of a call that names a stream or was sent to one. */
+struct order_call model_orders_call_of(const struct call_view *view);
+
+/* Take the next call: first enter, which fills in the view and leaves the model as it was before the call; then leave,
+ * with the same view. False without memory: the model then does not know the call. */
 bool model_enter(struct model *model, const struct call *call, struct call_view *view);
 void model_leave(struct model *model, const struct call_view *view);
 
-/* The streams of a context that have work pending now, of these roles (ORDER_OF), but for slot `except`. */
+/* The streams of a context with pending work now, of these roles (ORDER_OF), without slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
+
+/* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
+void model_orders_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
+
+/* What is complete when the call has returned, in the order of the run; worked out once a call, valid until the call
+ * has left. */
+const struct vclock *model_orders_covered(struct model *model, const struct call_view *view);
+
+/* Whether the call waits for streams that it does not name. */
+bool model_orders_wait_unasked(const struct call_view *view);
+
+/* Between enter and leave: what the operation that the call submits comes after, itself not included. */
+void model_orders_before(const struct model *model, const struct order *order, const struct call_view *view,
+                       struct vclock *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
 static inline bool model_is_pending(const struct model *model, uint32_t slot)
@@ -199,60 +229,20 @@ static inline bool model_joins(const struct model *model, uint32_t slot)
     return order_has_new(&model->real, &model->real.streams.items[slot]);
 }
 
-uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
 void model_end(struct model *model);
 
-/* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
-uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
-/* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
-uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
-                            enum order_role role, uint64_t now);
-/* The stream's place in its context's list of busy ones goes to the last of them. */
-void model_drop_busy(struct model_context *context, struct model_stream *stream, size_t at);
-/* The slot of a stream, opened if this is its first use. */
-static inline uint32_t model_use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
-{
-    uint32_t slot;
-    if (uid == 0)
-        return MODEL_NO_SLOT;
-    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
-}
-/* When the call returned; of one that is not timed, when it was entered. */
+/* For model.c (orders.c): what most runs have not, edges of the shim's; a wait; the end. */
+void model_orders_enter(struct model *model, const struct call *call);
+void model_orders_return(struct model *model, uint64_t now); /* what waits by then */
+uint32_t model_orders_open_slot(struct model *model, uint32_t replay, const struct call_view *view);
+void model_orders_learn(struct model *model, const struct call_view *view);
+void model_orders_note_event(struct model *model, const struct call_view *view); /* it was made: by whom may it be recorded? */
+void model_orders_forget_event(struct model *model, uint32_t event);
+void model_orders_end(struct model *model);
 static inline uint64_t model_returned_at(const struct call *call)
 {
     return (call->r.flags & PTDS_CALL_TIMED) && call->r.leave >= call->r.enter ? call->r.leave : call->r.enter;
 }
-bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
-bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
-/* For model_enter: scope, completes, own_only. */
-void model_classify(struct call_view *view);
-/* pooled.c. Of a free: whether it waits; of one that has left, or an allocation: what there is now. */
-void model_pooled_begin(struct model *model);
-void model_classify_free(const struct model *model, struct call_view *view);
-void model_note_more_pooled(struct model *model, const struct call *call);
-static inline void model_note_pooled(struct model *model, const struct call *call)
-{
-    static const uint64_t ops = UINT64_C(1) << PTDS_OP_ALLOC | UINT64_C(1) << PTDS_OP_ALLOC_ASYNC |
-                                UINT64_C(1) << PTDS_OP_FREE | UINT64_C(1) << PTDS_OP_FREE_ASYNC;
-    if (call->r.op < 64 && (ops >> call->r.op & 1))
-        model_note_more_pooled(model, call);
-}
-/* For model_enter: blocked, lost_ns, from ns and waits. */
-void model_cost(struct model *model, struct call_view *view);
-void model_cost_begin(struct model *model);
-/* gpu.c. Where the trace has times on the GPU: when work ran. Of a load: how long it waited. */
-void model_gpu_note(struct model *model, const struct call_view *view);
-void model_load_cost(const struct model *model, struct call_view *view);
-/* Between enter and leave, of a stream with work pending: when all of that has run, in ns of the trace; false: not known.
- */
-bool model_gpu_until(const struct model *model, uint32_t slot, uint64_t *until);
-/* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
- * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
-uint64_t model_usual_ns(const struct model *model, const struct call_view *view);
-/* What an allocation of this size may take on a slow machine, beyond a small one; 0 of other calls. */
-uint64_t model_alloc_ns(const struct call *call);
-/* Host memory of some kind that the driver cannot reach without the host's help or staging. */
-bool model_is_host(unsigned memory_kind);
 
 #ifdef __cplusplus
 }

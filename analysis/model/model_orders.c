@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
+#include "analysis/model/model_slots.h"
 
 uint32_t model_orders_replay(struct model *model, unsigned policy)
 {
@@ -101,9 +104,9 @@ uint32_t model_orders_open_slot(struct model *model, uint32_t replay, const stru
     if (id_map_get(&model->slot_by_uid, key, &slot))
         return order_open(order, slot, named->context, ordered.role) ? slot : MODEL_NO_SLOT;
     if (key <= UINT32_MAX)
-        return model_open_slot(model, &view->call->r, (uint32_t)key);
+        return model_slots_open(model, &view->call->r, (uint32_t)key);
     struct model_stream stream = {.key = key, .uid = named->uid, .context = named->context, .ended = UINT64_MAX};
-    return model_open_slot_in(model, &stream, order, ordered.role, view->call->r.enter);
+    return model_slots_open_in(model, &stream, order, ordered.role, view->call->r.enter);
 }
 
 /* The slot that the call is on, or about, in one of the orders. */
@@ -180,7 +183,7 @@ static uint64_t entered_before(const struct model *model, uint64_t ticks)
 
 static void join_edge(struct model *model, struct order *order, const struct call *call, const struct ptds_rec_EDGE *edge)
 {
-    uint32_t waits = model_use_slot(model, &call->r, edge->waits), behind = model_use_slot(model, &call->r, edge->behind);
+    uint32_t waits = model_slots_use(model, &call->r, edge->waits), behind = model_slots_use(model, &call->r, edge->behind);
     uint64_t upto = edge->until != 0 ? entered_before(model, edge->until) : model->op;
     if (waits == MODEL_NO_SLOT || behind == MODEL_NO_SLOT)
         return;
@@ -244,7 +247,7 @@ static struct vclock learn_in(struct model *model, struct order *order, const st
 
 static RARE void learn_in_replays(struct model *model, const struct call_view *view, struct completion *wait)
 {
-    wait->replayed = memory_zeroed(model->replays.count, sizeof *wait->replayed);
+    wait->replayed = heap_zeroed(model->replays.count, sizeof *wait->replayed);
     wait->replays = wait->replayed != NULL ? model->replays.count : 0;
     for (uint32_t i = 0; i < model->replays.count; i++) {
         if (view->submits)
@@ -272,7 +275,7 @@ void model_orders_learn(struct model *model, const struct call_view *view)
     }
     if (model->replays.count != 0)
         learn_in_replays(model, view, &wait);
-    if (!completions_add(&model->completions, &wait) && model->follower != NULL)
+    if (!completion_add(&model->completions, &wait) && model->follower != NULL)
         model->follower->forgotten(model->follower, view->number);
 }
 
@@ -298,7 +301,7 @@ static void keep_room(struct model *model, struct completion *wait)
 void model_orders_return(struct model *model, uint64_t now)
 {
     struct completion wait;
-    while (completions_take(&model->completions, now, &wait)) {
+    while (completion_take(&model->completions, now, &wait)) {
         vclock_join(&model->done, &wait.clock);
         if (wait.settled != 0)
             vclock_raise(&model->done, wait.slot, wait.settled);
@@ -313,9 +316,9 @@ void model_orders_unfollow(struct model *model)
 {
     struct completion wait;
     size_t taken = 0;
-    for (; completions_take(&model->completions, UINT64_MAX, &wait); taken++)
+    for (; completion_take(&model->completions, UINT64_MAX, &wait); taken++)
         tell(model, &wait, model->op + 1);
-    completions_untake(&model->completions, taken);
+    completion_untake(&model->completions, taken);
     model->follower = NULL;
 }
 

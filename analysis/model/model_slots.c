@@ -3,6 +3,10 @@
  * Streams, contexts and threads of a model: ids become slots and positions, and slots whose stream is gone serve others.
  * Called by model.c. Ids are the trace's and untrusted: never used as indices.
  */
+#include "analysis/model/model_slots.h"
+
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 
 #include <string.h>
@@ -15,7 +19,7 @@ static bool position(struct id_map *map, uint32_t id, uint32_t next, uint32_t *a
     return id_map_put(map, id, next);
 }
 
-bool model_context_position(struct model *model, uint32_t uid, uint32_t *at)
+bool model_slots_context(struct model *model, uint32_t uid, uint32_t *at)
 {
     if (!position(&model->context_by_uid, uid, (uint32_t)model->contexts.count, at))
         return false;
@@ -29,7 +33,7 @@ bool model_context_position(struct model *model, uint32_t uid, uint32_t *at)
     return true;
 }
 
-bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at)
+bool model_slots_thread(struct model *model, uint32_t uid, uint32_t *at)
 {
     if (!position(&model->thread_by_uid, uid, (uint32_t)model->threads.count, at))
         return false;
@@ -79,7 +83,7 @@ static uint32_t free_slot(struct model *model, uint64_t now)
     return !full && TABLE_ADD(&model->streams) ? (uint32_t)model->streams.count - 1 : MODEL_NO_SLOT;
 }
 
-void model_drop_busy(struct model_context *context, struct model_stream *stream, size_t at)
+void model_slots_drop_busy(struct model_context *context, struct model_stream *stream, size_t at)
 {
     stream->busy = false;
     context->busy_of[implicit_order_role(stream->kind)]--;
@@ -93,7 +97,7 @@ static void drop_busy(struct model_context *context, struct model_stream *stream
     while (at < context->busy.count && context->busy.items[at] != slot)
         at++;
     if (at < context->busy.count)
-        model_drop_busy(context, stream, at);
+        model_slots_drop_busy(context, stream, at);
 }
 
 /* In all orders; or in `only`, of a stream that is in no other. */
@@ -107,8 +111,8 @@ static bool open_in_orders(struct model *model, struct order *only, uint32_t slo
     return opened;
 }
 
-uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
-                            enum order_role role, uint64_t now)
+uint32_t model_slots_open_in(struct model *model, const struct model_stream *opened, struct order *only,
+                             enum order_role role, uint64_t now)
 {
     uint32_t slot = free_slot(model, now);
     if (slot == MODEL_NO_SLOT)
@@ -124,13 +128,13 @@ uint32_t model_open_slot_in(struct model *model, const struct model_stream *open
     return stream->open ? slot : MODEL_NO_SLOT;
 }
 
-uint32_t model_slot(const struct model *model, uint32_t uid)
+uint32_t model_slots_find(const struct model *model, uint32_t uid)
 {
     uint32_t slot;
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : MODEL_NO_SLOT;
 }
 
-uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+uint32_t model_slots_open(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {
     const struct stream_def *def = definitions_stream(&model->trace->defs, uid);
     struct model_stream stream = {.key = uid, .uid = uid, .ended = UINT64_MAX};
@@ -139,8 +143,17 @@ uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, 
         stream.kind = def->kind;
         stream.ended = def->ended;
     }
-    if (model_context_position(model, def != NULL && def->context != 0 ? def->context : call->context, &stream.context))
-        slot = model_open_slot_in(model, &stream, NULL, implicit_order_role(stream.kind), call->enter);
+    if (model_slots_context(model, def != NULL && def->context != 0 ? def->context : call->context, &stream.context))
+        slot = model_slots_open_in(model, &stream, NULL, implicit_order_role(stream.kind), call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
+}
+
+RARE void model_slots_be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
+{
+    if (!TABLE_ADD(&context->busy))
+        return;
+    *TABLE_LAST(&context->busy) = slot;
+    context->busy_of[implicit_order_role(stream->kind)]++;
+    stream->busy = true;
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
+
 static struct order_host *host_of(struct order *order, uint32_t thread)
 {
     void *grown = table_grow(order->hosts.items, &order->hosts.room, (size_t)thread + 1, sizeof *order->hosts.items);

@@ -10,7 +10,8 @@
 #ifndef PTDS_ANALYSIS_MODEL_ORDER_H
 #define PTDS_ANALYSIS_MODEL_ORDER_H
 
-#include "analysis/base/clock.h"
+#include "analysis/base/id_map.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
 #include "analysis/model/implicit_order.h"
 

@@ -3,6 +3,9 @@
  * Stream-ordered memory: to free it waits for nothing, whichever function does (cuMemFree, too), so which memory is of that
  * kind is kept for as long as it lives. Called by model.c. Nothing is kept of a trace without such a free.
  */
+#include "analysis/model/pooled.h"
+
+#include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 
 static bool frees_memory(const struct trace *trace)
@@ -11,7 +14,7 @@ static bool frees_memory(const struct trace *trace)
 }
 
 /* Those whose allocation is not in the trace any more. */
-void model_pooled_begin(struct model *model)
+void pooled_begin(struct model *model)
 {
     const struct definitions *defs = &model->trace->defs;
     for (size_t i = 0; frees_memory(model->trace) && i < defs->memories.count; i++)
@@ -19,7 +22,7 @@ void model_pooled_begin(struct model *model)
             id_map_put(&model->pooled, defs->memories.items[i].uid, 0);
 }
 
-void model_classify_free(const struct model *model, struct call_view *view)
+void pooled_classify_free(const struct model *model, struct call_view *view)
 {
     uint32_t ignored, memory = view->call->r.object;
     if (memory == 0 || !id_map_get(&model->pooled, memory, &ignored))
@@ -28,7 +31,7 @@ void model_classify_free(const struct model *model, struct call_view *view)
     view->completes = false;
 }
 
-void model_note_more_pooled(struct model *model, const struct call *call)
+void pooled_note_more(struct model *model, const struct call *call)
 {
     unsigned op = call->r.op;
     if (call->r.object == 0 || !frees_memory(model->trace))

@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/remembered.h"
 #include "analysis/order/strands/arrivals.h"
@@ -368,9 +368,9 @@ static void give_up(struct verdicts *v)
 
 void sweep(struct verdicts *v)
 {
-    struct sweeping s = {.strand = memory_zeroed(v->strands.count, sizeof *s.strand), .strands = v->strands.count};
+    struct sweeping s = {.strand = heap_zeroed(v->strands.count, sizeof *s.strand), .strands = v->strands.count};
     s.groups = v->contexts.count * GROUPS_A_CONTEXT;
-    s.group = s.groups != 0 ? memory_zeroed(s.groups, sizeof *s.group) : NULL;
+    s.group = s.groups != 0 ? heap_zeroed(s.groups, sizeof *s.group) : NULL;
     if (s.strand != NULL && s.group != NULL) {
         collect_accesses(v,
                          &s); /* writes the access cache back, which may forget accesses: so before forgotten_limit_all */

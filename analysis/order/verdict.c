@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/model/model_orders.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/conflicts.h"
@@ -28,7 +28,7 @@ enum { EVENT_DISABLE_TIMING = 2 };
 
 static bool begin(struct verdicts *v, struct model *model)
 {
-    v->ends = memory_bytes(ENDS * sizeof *v->ends); /* no entry is read before it was written */
+    v->ends = heap_bytes(ENDS * sizeof *v->ends); /* no entry is read before it was written */
     if (v->ends == NULL || !TABLE_ADD(&v->strands) || !TABLE_ADD(&v->memories) || !access_cache_begin(v) ||
         !order_loss_begin(v, model))
         return false;
@@ -61,7 +61,7 @@ static uint64_t lost_until(const struct trace *trace)
 struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
 {
     const struct trace *trace = model->trace;
-    struct verdicts *v = memory_zeroed(1, sizeof *v);
+    struct verdicts *v = heap_zeroed(1, sizeof *v);
     if (v == NULL)
         return NULL;
     v->model = model;
@@ -134,28 +134,28 @@ static uint32_t strand_of(struct verdicts *v, const struct call_view *view)
     return strands_open(v, call, closed);
 }
 
-/* Sets the call's end, and returns its strand. Calls of a class (view->alike) share what is worked out here. */
+/* Sets the call's end, and returns its strand. Calls of a class (view->same_but_for_numbers) share what is worked out here. */
 static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view)
 {
     uint32_t strand = strand_of(v, view);
     *v->end = verdicts_end_of(view);
     bool never = view->call->r.stream == 0 && view->call->r.target == 0;
-    if (view->alike != 0 && (strand != NO_STRAND || never))
-        v->alike[view->alike % ALIKE] = (struct alike){view->alike, strand, *v->end};
+    if (view->same_but_for_numbers != 0 && (strand != NO_STRAND || never))
+        v->same_but_for_numbers[view->same_but_for_numbers % ALIKE] = (struct same_but_for_numbers){view->same_but_for_numbers, strand, *v->end};
     return strand;
 }
 
 static inline uint32_t begin_call(struct verdicts *v, const struct call_view *view)
 {
-    const struct alike *alike = &v->alike[view->alike % ALIKE];
+    const struct same_but_for_numbers *same_but_for_numbers = &v->same_but_for_numbers[view->same_but_for_numbers % ALIKE];
     v->end = &v->ends[v->now % ENDS];
-    if (view->alike == 0 || alike->number != view->alike)
+    if (view->same_but_for_numbers == 0 || same_but_for_numbers->number != view->same_but_for_numbers)
         return begin_new(v, view);
-    *v->end = alike->end;
+    *v->end = same_but_for_numbers->end;
     v->end->ticks = view->call->r.enter;
     v->end->stack = view->call->r.stack;
     v->end->object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
-    return alike->strand;
+    return same_but_for_numbers->strand;
 }
 
 static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t strand)

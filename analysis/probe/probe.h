@@ -6,8 +6,10 @@
 #ifndef PTDS_ANALYSIS_PROBE_PROBE_H
 #define PTDS_ANALYSIS_PROBE_PROBE_H
 
-#include "analysis/probe/answer.h"
-#include "analysis/probe/outputs.h"
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
+#include "analysis/probe/answer/policy_answer.h"
+#include "analysis/probe/runs/outputs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,42 +79,6 @@ struct probe {
     unsigned controls;                        /* bare runs more, because output or endings differed */
     struct line last_words[PROBE_LAST_WORDS]; /* of a bare run that failed: the end of its stderr */
 };
-
-/* Bare, none and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is
- * there already (then it is asked for). */
-void probe_begin(struct probe *probe);
-bool probe_add(struct probe *probe, const char *policy, bool asked);
-/* After the warm-up: guarded with several numbers of lanes, where the request and the record of observe ask for that. How
- * many variants are new. */
-size_t probe_add_lanes(struct probe *probe);
-/* All rounds, compared; where output or endings differ, bare runs more, to learn whether that varies by itself. False with
- * a message (PROBE_ERROR_SIZE): something else than the program failed. */
-bool probe_run(struct probe *probe, char *error);
-/* Reads the records, and fills in evidence and answers. */
-void probe_conclude(struct probe *probe);
-void probe_end(struct probe *probe);
-
-/* The variant whose answer comes first and is the exit status: of those asked for, the first of the worst. */
-const struct variant *probe_first(const struct probe *probe);
-/* The one to use: guarded where it is right, with more lanes where these make it faster, else the fastest that is; NULL:
- * none. */
-const struct variant *probe_best(const struct probe *probe);
-
-/* For the parts of the probe. */
-size_t probe_things(const struct probe *probe);
-const char *probe_thing_name(const struct probe *probe, size_t thing);
-/* Whether --compare is asked about it: about the files that were named, or standard output. */
-bool probe_by_command(const struct probe *probe, size_t thing);
-void probe_compare(struct probe *probe);       /* fills in facts and what is comparable, anew */
-void probe_forget(struct probe *probe);        /* undoes it */
-bool probe_differs(const struct probe *probe); /* a policy's output or ending does */
-
-/* Output. columns: of the terminal; `stands`: the folder stays, and is named. */
-void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink);
-/* 0, or -1 without memory. */
-int probe_json(const struct probe *probe, bool stands, struct text_sink *sink);
-/* The line to copy, of any length. */
-void probe_command(const struct probe *probe, const struct variant *variant, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

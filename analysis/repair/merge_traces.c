@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/add.h"
+#include "analysis/base/id_map.h"
 #include "analysis/findings/identity.h"
 
 struct folded_place {

@@ -6,7 +6,7 @@
 #define PTDS_ANALYSIS_REPAIR_MERGE_TRACES_H
 
 #include "analysis/repair/repair.h"
-#include "analysis/report/traces.h"
+#include "analysis/report/many/traces.h"
 
 #ifdef __cplusplus
 extern "C" {

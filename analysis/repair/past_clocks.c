@@ -45,13 +45,13 @@ void past_clocks_end(struct past_clocks *past)
     }
     free(past->streams.items);
     vclock_free(&past->done);
-    completions_free(&past->waits);
+    completion_free_all(&past->waits);
 }
 
 void past_clocks_until(struct past_clocks *past, uint64_t ticks)
 {
     struct completion wait;
-    while (completions_take(&past->waits, ticks, &wait)) {
+    while (completion_take(&past->waits, ticks, &wait)) {
         vclock_join(&past->done, &wait.clock);
         completion_free(&wait);
     }
@@ -150,7 +150,7 @@ void past_clocks_wait(struct past_clocks *past, const struct model *model, const
     struct completion wait = {.ticks = model_returned_at(view->call)};
     past_clocks_cover(past, model, view, &wait.clock);
     if (wait.clock.room != 0)
-        completions_add(&past->waits, &wait);
+        completion_add(&past->waits, &wait);
 }
 
 /* The past clock that stands for operation `op`: the last one that is not of a later operation. NULL: none. */

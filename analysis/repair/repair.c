@@ -19,7 +19,7 @@
 
 #include "analysis/repair/past_clocks.h"
 #include "analysis/repair/repair_places.h"
-#include "analysis/report/walk.h"
+#include "analysis/report/walk_calls.h"
 
 enum { WITH_NEEDED, WITH_ALL, ORDERS }; /* which waits an order has */
 
@@ -215,7 +215,7 @@ int repair_of(struct repair *repair, const struct report *report, unsigned polic
         .sink = {.conflict = take_conflict}, .edges = {.edge = ignore_edge}, .out = repair, .policy = policy};
     struct walker walker = {.begin = begin, .end = end, .call = take_call, .data = &r};
     *repair = (struct repair){.partly = trace_has_gaps(&report->trace)};
-    int status = report_walk(report, &walker);
+    int status = walk_calls(report, &walker);
     for (uint64_t i = 0; i < r.calls.count; i++)
         repair_places_count(&r.places, &r.calls.items[i].end);
     repair_places_end(&r.places, repair);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
+
 static uint64_t mixed(uint64_t hash, uint64_t part)
 {
     hash = (hash ^ part) * 0xff51afd7ed558ccdu;

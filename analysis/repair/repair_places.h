@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_REPAIR_REPAIR_PLACES_H
 #define PTDS_ANALYSIS_REPAIR_REPAIR_PLACES_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/repair/repair.h"
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Builds a report: one pass over all calls (pass.c), then the ranking. Called by the command, by the shim's exit
+ * Builds a report: one pass over all calls (pass_over_calls.c), then the ranking. Called by the command, by the shim's exit
  * summary and by tests. Must not print, and must come to an end on any input.
  */
 #include "analysis/report/report.h"
@@ -8,8 +8,11 @@
 #include <stdlib.h>
 
 #include "analysis/base/add.h"
-#include "analysis/base/memory.h"
-#include "analysis/report/pass.h"
+#include "analysis/base/heap.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/outcome.h"
+#include "analysis/report/pass/pass_over_calls.h"
+#include "analysis/trace/merge.h"
 
 static void count_exactly(struct report *report)
 {
@@ -89,7 +92,7 @@ static void find_run_time(struct report *report, const struct merge *merge)
 
 int report_read(struct report *report, const struct trace_source *source, char *error)
 {
-    *report = (struct report){.refusals = memory_refusals()};
+    *report = (struct report){.refusals = heap_refusals()};
     edge_table_begin(&report->edges);
     return trace_read(&report->trace, source, error);
 }
@@ -101,7 +104,7 @@ int report_make(struct report *report, const struct selection *selection, struct
     report->selection = selection != NULL ? *selection : (struct selection){0};
     report->out_of_memory |= merge_begin(&merge, &report->trace) != 0;
     find_run_time(report, &merge);
-    int status = report_pass(report, &merge, watch, walker, error);
+    int status = pass_over_calls(report, &merge, watch, walker, error);
     merge_end(&merge);
     if (status != 0)
         return status;
@@ -110,9 +113,9 @@ int report_make(struct report *report, const struct selection *selection, struct
     count_programs_streams(report);
     for (size_t i = 0; i < KEPT_REASONS; i++)
         report->totals.kept_all += report->totals.kept[i];
-    report_weigh(report, FLOOR_DEFAULT);
-    report->out_of_memory |= report->trace.out_of_memory || memory_refusals() != report->refusals;
-    report->edges.analysed &= report->totals.recorded != 0 || report_outcome(report).complete;
+    rank_findings(report, FLOOR_DEFAULT);
+    report->out_of_memory |= report->trace.out_of_memory || heap_refusals() != report->refusals;
+    report->edges.analysed &= report->totals.recorded != 0 || outcome_of(report).complete;
     report->made = true;
     return 0;
 }
@@ -132,7 +135,7 @@ int report_build(struct report *report, const struct trace_source *source, char 
 void report_end(struct report *report)
 {
     for (size_t i = 0; i < report->rules; i++) {
-        findings_free(&report->runs[i].findings);
+        finding_free_all(&report->runs[i].findings);
         free(report->runs[i].state);
     }
     free(report->findings.items);

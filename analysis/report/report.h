@@ -6,14 +6,16 @@
 #ifndef PTDS_ANALYSIS_REPORT_REPORT_H
 #define PTDS_ANALYSIS_REPORT_REPORT_H
 
+#include "analysis/base/line.h"
 #include "analysis/base/text.h"
 #include "analysis/findings/sequence.h"
-#include "analysis/trace/reader.h"
-#include "analysis/report/edges.h"
-#include "analysis/report/entries.h"
+#include "analysis/trace/trace.h"
+#include "analysis/report/edges/edge_table.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/report_entries.h"
 #include "analysis/report/residual.h"
 #include "analysis/report/sums.h"
-#include "analysis/report/worth.h"
+#include "analysis/report/rank.h"
 #include "analysis/rules/registry.h"
 #include "analysis/trace/selection.h"
 
@@ -97,9 +99,9 @@ struct report {
     uint64_t left_out; /* recorded calls that there was no time to look at */
     bool has_counts;
     bool out_of_memory;         /* nobody knows what is missing */
-    uint64_t refusals;          /* memory_refusals when it began */
+    uint64_t refusals;          /* heap_refusals when it began */
     bool made;                  /* else only the trace is read, and all else is empty */
-    struct report_watch *walks; /* told how far each report_walk is; may be NULL */
+    struct report_watch *walks; /* told how far each walk_calls is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
      */
     uint64_t wanting[64], wanting_all, by_case[CASES], awake;
@@ -107,12 +109,12 @@ struct report {
 
 /* Looks on while a report is built. Each may be NULL. */
 struct report_watch {
-    /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
-     * if several), 0 none. */
+    /* Gets each call that the report is about, after the rules; serial: the finding that the call belongs to (of
+     * several the costliest so far), 0 none. */
     void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
-    /* Every few calls: whether there is time for more; what then comes is left out. */
+    /* Called every few calls: whether there is time for more; calls after a "no" are left out. */
     bool (*go_on)(struct report_watch *watch);
-    /* Now and then: calls looked at, of how many; all of them at the end of a report_walk. */
+    /* Called now and then: calls looked at, of how many; all of them at the end of a walk. */
     void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
 };
 
@@ -122,18 +124,16 @@ int report_build(struct report *report, const struct trace_source *source, char 
 /* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
 int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
                          struct report_watch *watch, char *error);
-/* The same in two steps: what the trace says of itself; then all calls. walker (walk.h), which may be NULL, sees each call,
- * of a selection that is all. */
+/* The same in two steps: report_read takes what the trace says of itself, report_make all calls. walker
+ * (walk_calls.h), which may be NULL, sees each call, also those outside of the selection. */
 int report_read(struct report *report, const struct trace_source *source, char *error);
 int report_make(struct report *report, const struct selection *selection, struct report_watch *watch, struct walker *walker,
                 char *error);
+/* Releases the report. */
 void report_end(struct report *report);
 
-/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */
+/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if no loss is known. */
 size_t report_cover(const struct report *report, unsigned percent);
-
-/* For report.c. */
-void report_find_sequences(struct report *report);
 
 #ifdef __cplusplus
 }

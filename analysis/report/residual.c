@@ -8,19 +8,19 @@
 
 #include <stdlib.h>
 
-#include "analysis/model/model_orders.h"
+#include "analysis/base/id_map.h"
 #include "analysis/report/report.h"
-#include "analysis/report/walk.h"
+#include "analysis/report/walk_calls.h"
 
 enum { SITES_MOST = 1 << 14 };
 
 /* As rules declare it. */
-static const enum goes_by declared[RESIDUAL_KINDS] = {
-    [RESIDUAL_OWN] = GOES_WITH_WAIT,  /* over-wide-sync, sync-copy */
-    [RESIDUAL_CONTEXT] = GOES_STAYS,  /* device-wide-sync */
-    [RESIDUAL_HELD] = GOES_NEVER,     /* lock-contention */
-    [RESIDUAL_DATA] = GOES_WITH_DATA, /* rules do not tell such waits from others */
-    [RESIDUAL_MIXED] = GOES_WITH_WAIT, [RESIDUAL_SHARED] = GOES_WITH_WAIT, [RESIDUAL_LEGACY] = GOES_WITH_WAIT,
+static const enum removed_by declared[RESIDUAL_KINDS] = {
+    [RESIDUAL_OWN] = REMOVED_WITH_WAIT,  /* over-wide-sync, sync-copy */
+    [RESIDUAL_CONTEXT] = REMOVED_STAYS,  /* device-wide-sync */
+    [RESIDUAL_HELD] = REMOVED_NEVER,     /* lock-contention */
+    [RESIDUAL_DATA] = REMOVED_WITH_DATA, /* rules do not tell such waits from others */
+    [RESIDUAL_MIXED] = REMOVED_WITH_WAIT, [RESIDUAL_SHARED] = REMOVED_WITH_WAIT, [RESIDUAL_LEGACY] = REMOVED_WITH_WAIT,
 };
 
 struct site {
@@ -31,7 +31,7 @@ struct site {
 
 struct waiting {
     struct residual *out;
-    struct goes_policies goes;
+    struct removed_policies removed_by;
     uint32_t asked, run;       /* replays */
     TABLE_OF(uint32_t) placed; /* by call: its stream's slot in `asked`, plus one */
     TABLE_OF(struct site) sites;
@@ -114,8 +114,8 @@ static void add(struct waiting *f, enum residual_kind kind, struct model *model,
 {
     if (ns == 0)
         return;
-    struct goes_set goes = goes_of_call(declared[kind], &f->goes, model, view);
-    goes_add(&f->out->part[kind].goes, &goes);
+    struct removed_set removed_by = removed_by_policy_of_call(declared[kind], &f->removed_by, model, view);
+    removed_by_policy_add(&f->out->part[kind].removed_by, &removed_by);
     f->out->part[kind].ns += ns;
     f->out->part[kind].calls++;
     add_to_site(f, kind, &view->call->r, ns);
@@ -191,9 +191,9 @@ static bool is_kept(const struct definitions *defs, enum residual_kind kind)
 
 /* Which orders these waits stand for nobody knows, so all of the run's count; and that all are needed says nothing of one.
  */
-struct goes_about residual_goes(const struct report *report, enum residual_kind kind)
+struct removed_question residual_goes(const struct report *report, enum residual_kind kind)
 {
-    struct goes_about about = {.by = declared[kind], .calls = report->residual.part[kind].goes};
+    struct removed_question about = {.by = declared[kind], .calls = report->residual.part[kind].removed_by};
     for (unsigned i = 0; i < VERDICTS && report->edges.analysed; i++)
         about.verdicts[i] = edge_table_count(&report->edges, (enum verdict)i);
     if (!report->edges.analysed || about.verdicts[VERDICT_NEEDED] != 0 || is_kept(&report->trace.defs, kind))
@@ -204,12 +204,12 @@ struct goes_about residual_goes(const struct report *report, enum residual_kind 
 int residual_find(struct report *report)
 {
     struct residual found = {0};
-    struct waiting f = {.out = &found, .goes = goes_policies_of(&report->trace.defs)};
+    struct waiting f = {.out = &found, .removed_by = removed_by_policy_prepare(&report->trace.defs)};
     struct walker walker = {.begin = begin, .call = take_call, .data = &f};
     report->residual = found;
     if (report->totals.remapped == 0 || !trace_has_time(&report->trace) || !selection_is_all(&report->selection))
         return 0;
-    int status = report_walk(report, &walker);
+    int status = walk_calls(report, &walker);
     find_sites(&f);
     free(f.placed.items);
     free(f.sites.items);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/findings/goes.h"
+#include "analysis/findings/removed_by_policy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,8 +30,8 @@ enum residual_kind {
 
 struct residual_part {
     uint64_t ns, calls;
-    struct goes_set goes; /* what its calls answer, a bit for each */
-    uint64_t most_ns;     /* at the call site that it cost most */
+    struct removed_set removed_by; /* what its calls answer, a bit for each */
+    uint64_t most_ns;              /* at the call site that it cost most */
     uint32_t stack, api;
 };
 
@@ -40,11 +40,11 @@ struct residual {
     struct residual_part part[RESIDUAL_KINDS];
 };
 
-/* By which policies that goes: as the findings of the same waits say (findings/goes.h), but with a look at the whole run's
- * orders. */
-struct goes_about residual_goes(const struct report *report, enum residual_kind kind);
+/* Under which policies waits of this kind would be gone: as the findings of such waits say
+ * (findings/removed_by_policy.h), but by the orders of the whole run. */
+struct removed_question residual_goes(const struct report *report, enum residual_kind kind);
 
-/* Reads the trace once more, and fills report->residual. 0, or -1 without memory; then it is not known. */
+/* Reads the trace once more and fills in report->residual. 0; -1 without memory: `known` is then false. */
 int residual_find(struct report *report);
 
 #ifdef __cplusplus

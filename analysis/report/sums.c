@@ -19,7 +19,7 @@ static void add(struct sum *into, struct sum more)
     into->known = add_capped(into->known, more.known);
 }
 
-const char *finding_cause(const struct definitions *defs, const struct finding *finding)
+const char *sums_cause_of(const struct definitions *defs, const struct finding *finding)
 {
     const char *library = finding->fold == FOLD_LIBRARY ? library_of(defs, finding->stack) : NULL;
     return library != NULL ? library : finding->rule->id;
@@ -38,7 +38,7 @@ static struct rule_sum *of_rule(struct sums *sums, const struct rule *rule)
 
 static struct cause *of_cause(struct sums *sums, const struct definitions *defs, const struct finding *finding)
 {
-    const char *name = finding_cause(defs, finding);
+    const char *name = sums_cause_of(defs, finding);
     for (size_t i = 0; i < sums->causes.count; i++)
         if (strcmp(sums->causes.items[i].name, name) == 0)
             return &sums->causes.items[i];

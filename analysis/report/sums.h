@@ -29,7 +29,7 @@ struct rule_sum {
 struct cause {
     const char *name; /* the rule's id, or a library's */
     bool library;
-    unsigned folds; /* why: a bit for each enum fold */
+    unsigned folds; /* a bit for each enum fold that is a reason */
     struct sum sum;
 };
 
@@ -39,11 +39,13 @@ struct sums {
     bool out_of_memory;
 };
 
-/* The line that a folded finding is told in: its rule's id, or the name of the library whose inside it is. */
-const char *finding_cause(const struct definitions *defs, const struct finding *finding);
+/* The name of the line that a folded finding is told in: the id of its rule, or the name of the library that it is
+ * inside of. */
+const char *sums_cause_of(const struct definitions *defs, const struct finding *finding);
 
-/* Adds a finding that is worth a line, or a folded one, with what it comes to. In order of rank. */
+/* Adds a finding and its `sum`; shown: worth a line of its own. In order of rank. */
 void sums_add(struct sums *sums, const struct definitions *defs, const struct finding *finding, bool shown, struct sum sum);
+/* Sorts the sums. After the last finding. */
 void sums_finish(struct sums *sums);
 void sums_free(struct sums *sums);
 

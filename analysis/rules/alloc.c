@@ -5,6 +5,8 @@
  */
 #include "analysis/rules/alloc.h"
 
+#include "analysis/model/cost.h"
+
 enum { LONG_NS = 10000000, MOST_QUICK_NS = 200000, SLACK_NS = 100000 };
 
 const char *const alloc_cases[] = {"took long while work was pending", "took long with nothing pending",
@@ -17,7 +19,7 @@ void alloc_check(struct rule_run *run, const struct call_view *view)
         return;
     if (!view->timed || !view->succeeded || view->ns < SLACK_NS)
         return;
-    uint64_t fitting = MOST_QUICK_NS + model_alloc_ns(view->call);
+    uint64_t fitting = MOST_QUICK_NS + cost_alloc_ns(view->call);
     model_pending(run->model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &pending);
     bool slow = pending.count != 0 && (view->ns - SLACK_NS) / 2 > fitting;
     if (!slow && view->ns < LONG_NS)

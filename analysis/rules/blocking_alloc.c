@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-alloc: allocating device memory took long, for its size: with work pending, without, or so that other threads
- * stood behind it. Run by report.c for every call. Measured drivers do not wait for work when they allocate, so a long call
+ * stood behind it. Run by the pass for every call. Measured drivers do not wait for work when they allocate, so a long call
  * is said to have been long, not to have waited.
  */
 #include "analysis/rules/alloc.h"
@@ -17,13 +17,13 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_ALLOC)
-        hold_charge(run, view, ALLOC_HELD);
+        charge_held(run, view, ALLOC_HELD);
 }
 
 static const struct rule rule = {
     .id = "blocking-alloc",
     .class_ = "H5",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-free: freeing, unpinning or destroying memory while the context had work pending, and waiting for all of it. Run
- * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not. The frees at the end
+ * by the pass for every call. Programs may rely on that wait; the rule does not say that they do not. The frees at the end
  * of a thread's work are none: nothing comes after that they keep.
  */
 #include "analysis/findings/rule.h"
@@ -13,18 +13,18 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
     finding_most(finding, "streams_at_once", view->waits.count);
-    savings_watch(run->savings, SAVE_ALL_IF_MORE, finding, view);
+    saving_watch(run->savings, SAVE_ALL_IF_MORE, finding, view);
 }
 
 static void end(struct rule_run *run)
 {
-    findings_keep(&run->findings, finding_has_cost);
+    finding_keep_only(&run->findings, finding_has_cost);
 }
 
 static const struct rule rule = {
     .id = "blocking-free",
     .class_ = "H5",
-    .goes = GOES_STAYS,
+    .removed_by = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

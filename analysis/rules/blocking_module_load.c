@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-module-load: loading or unloading code, or resizing the device stack, while work was pending, which waits for
- * the context (and holds its lock meanwhile). Run by report.c for every call after the first kernel. Loading takes long by
+ * the context (and holds its lock meanwhile). Run by the pass for every call after the first kernel. Loading takes long by
  * itself: without times on the GPU the cost is what it may be at most, and no part of the time that threads were blocked.
  */
 #include "analysis/findings/rule.h"
@@ -21,7 +21,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "blocking-module-load",
     .class_ = "H8",
-    .goes = GOES_STAYS,
+    .removed_by = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .title = "loading code waited for the whole context",

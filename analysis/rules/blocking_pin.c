@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-pin: allocating or registering pinned host memory took long: for its size with work pending, by itself, or so
- * that other threads stood behind it. Run by report.c for every call. Unpinning (cuMemFreeHost, cuMemHostUnregister) waits
+ * that other threads stood behind it. Run by the pass for every call. Unpinning (cuMemFreeHost, cuMemHostUnregister) waits
  * for the whole context and is blocking-free's.
  */
 #include "analysis/rules/alloc.h"
@@ -17,13 +17,13 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_PIN)
-        hold_charge(run, view, ALLOC_HELD);
+        charge_held(run, view, ALLOC_HELD);
 }
 
 static const struct rule rule = {
     .id = "blocking-pin",
     .class_ = "H5",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

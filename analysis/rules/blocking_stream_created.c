@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-stream-created: a stream created with flag 0 in a context whose legacy stream really gets work, in a program
- * where such streams and that one did keep each other waiting. Run by report.c for every call. What it costs shows under
+ * where such streams and that one did keep each other waiting. Run by the pass for every call. What it costs shows under
  * legacy-barrier.
  */
 #include "analysis/findings/rule.h"
@@ -33,19 +33,19 @@ static bool is_used(const struct finding *finding)
 static void end(struct rule_run *run)
 {
     if (run->gain->joins == 0) { /* streams that are only captured, or never busy at the same time */
-        findings_drop(&run->findings);
+        finding_drop_all(&run->findings);
         return;
     }
     for (size_t i = 0; i < run->findings.list.count; i++)
         if (!legacy_used(run->model, run->findings.list.items[i]))
             run->findings.list.items[i]->count = 0;
-    findings_keep(&run->findings, is_used);
+    finding_keep_only(&run->findings, is_used);
 }
 
 static const struct rule rule = {
     .id = "blocking-stream-created",
     .class_ = "H7",
-    .goes = GOES_WITH_OTHERS,
+    .removed_by = REMOVED_WITH_OTHERS,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a stream that the default stream blocks",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * capture-conflict: calls that do not go with a capture that is open. Either they fail, and take the capture with them, or
- * they run outside the graph, which then replays without them and with stale data. Run by report.c for every call: any call
+ * they run outside the graph, which then replays without them and with stale data. Run by the pass for every call: any call
  * may fail with a capture error. Which thread began the capture decides how certain it is that the work was meant for the
  * graph.
  */
@@ -91,7 +91,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "capture-conflict",
     .class_ = "H12",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_ERROR,
     .title = "work in the way of an open stream capture",
     .sentence =

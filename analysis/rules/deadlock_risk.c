@@ -2,7 +2,7 @@
  *
  * deadlock-risk: a call that waits for more than it was asked to, while a kernel is pending that does not end by itself: a
  * collective that waits for another process or for this thread's next launch, a persistent kernel. And calls that had not
- * returned when the trace ended. Run by report.c for calls that wait without being asked, and at the end. Where nothing
+ * returned when the trace ended. Run by the pass for calls that wait without being asked, and at the end. Where nothing
  * shows that the kernel was still running, it says nothing: only calls that blocked, or never came back, count.
  */
 #include <ctype.h>
@@ -149,7 +149,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "deadlock-risk",
     .class_ = "H14",
-    .goes = GOES_WITH_WAIT,
+    .removed_by = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .title = "a wait for a kernel that may not end by itself",
     .sentence =

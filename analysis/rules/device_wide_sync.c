@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device-wide-sync: waiting for the whole context while several streams had work pending. Run by report.c for such waits
+ * device-wide-sync: waiting for the whole context while several streams had work pending. Run by the pass for such waits
  * once it is known what became of the results (aftermath.h): where some streams were shown not to be needed the wait is
  * over-wide-sync's; where all were needed, or nothing comes after, it is as it should be. With one busy stream a wait for
  * the context is as narrow as a wait for that stream, and no finding.
@@ -39,7 +39,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "device-wide-sync",
     .class_ = "H6",
-    .goes = GOES_STAYS,
+    .removed_by = REMOVED_STAYS,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a wait for the whole device while several streams were busy",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * event-misuse: waits for an event that was never recorded, or for another recording than the one that the thread made;
- * and timing kept for events that only order. Run by report.c for event calls. Keeps a few words for each live event;
+ * and timing kept for events that only order. Run by the pass for event calls. Keeps a few words for each live event;
  * events whose creation the trace does not hold are not judged.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/findings/rule.h"
 
 enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING, FIRST_ROUND };
@@ -220,8 +221,8 @@ static void end(struct rule_run *run)
     for (size_t i = 0; i < state->events.count; i++)
         judge_timing(run, state, &state->events.items[i]);
     if (state->elapsed)
-        findings_drop(&state->timing);
-    findings_move(&run->findings, &state->timing);
+        finding_drop_all(&state->timing);
+    finding_move_all(&run->findings, &state->timing);
     free(state->events.items);
     free(state->free.items);
     id_map_free(&state->by_uid);
@@ -230,7 +231,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "event-misuse",
     .class_ = "H15",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "an event does not do what it seems to",
     .sentence = "A wait is for the recording that the event holds when the wait is made: none, or another thread's, is no "

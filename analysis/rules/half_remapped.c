@@ -2,10 +2,11 @@
  *
  * half-remapped: part of the default-stream work was moved and part was not. Per-thread and other blocking streams wait for
  * the legacy stream and it for them (measured), so order is kept and overlap lost; where work went to a non-blocking stream
- * the order is gone, unless the policy keeps it. Run by report.c for every call; decides at the end, when it is known
+ * the order is gone, unless the policy keeps it. Run by the pass for every call; decides at the end, when it is known
  * whether anything was moved at all. Calls that failed put no work anywhere and do not count.
  */
 #include "analysis/findings/rule.h"
+#include "analysis/trace/frames.h"
 
 enum { CAPTURE, REFUSED, EXCLUDED, NO_WAY, EXPLICIT, UNSAID, UNTABLED, BYPASS, DEEPBIND };
 
@@ -45,7 +46,7 @@ static uint32_t reason(uint32_t flags)
 /* The object that made the call; 0 not known. */
 static uint32_t caller(const struct definitions *defs, uint32_t stack)
 {
-    const struct object_def *object = definitions_calling_object(defs, stack);
+    const struct object_def *object = frames_calling_object(defs, stack);
     return object != NULL ? (uint32_t)(object - defs->objects.items) + 1 : 0;
 }
 
@@ -101,7 +102,7 @@ static void end(struct rule_run *run)
     const struct state *state = run->state;
     const struct definitions *defs = &run->trace->defs;
     if (!state->remapped && !counted_remapped(run->trace)) {
-        findings_drop(&run->findings);
+        finding_drop_all(&run->findings);
         return;
     }
     bool lost = state->unordered && !implicit_order_promised(defs);
@@ -122,7 +123,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "half-remapped",
     .class_ = "R8",
-    .goes = GOES_WITH_MOVE,
+    .removed_by = REMOVED_WITH_MOVE,
     .severity = SEVERITY_WARNING,
     .may_lose_order = true,
     .stayed = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * hardware-queues: more streams of a context had work pending at once than the device has queues for the process
- * (CUDA_DEVICE_MAX_CONNECTIONS), so that independent streams may share one and wait for each other. Run by report.c for
+ * (CUDA_DEVICE_MAX_CONNECTIONS), so that independent streams may share one and wait for each other. Run by the pass for
  * every submission. "Pending" is what is not known to be done, so the number is the most there may have been.
  */
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "hardware-queues",
     .class_ = "H11",
-    .goes = GOES_WITH_REMAP,
+    .removed_by = REMOVED_WITH_REMAP,
     .severity = SEVERITY_NOTE,
     .title = "more busy streams than hardware queues",
     .sentence = "Streams that share one of the device's queues may wait for each other though nothing orders them; a remap "

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * host-function-serialises: what a host function (cuLaunchHostFunc, cuStreamAddCallback) keeps waiting: the later work of
- * its own stream, and host functions of other streams, which the driver runs on the same thread. Run by report.c for every
+ * its own stream, and host functions of other streams, which the driver runs on the same thread. Run by the pass for every
  * submission. Where the trace says when host functions ran, short ones are no finding and others are said to have waited
  * only if they did; without that it is structure. What the GPU lost is not known either way.
  */
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/id_map.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/trace/records.h"
 
 enum { BEHIND, ONE_THREAD };
 enum { SHORT_NS = 50000, MOST_RUNS = 1 << 20, MOST_WAITING = 64 };
@@ -64,7 +66,7 @@ static const struct run *run_of(struct state *state, const struct rule_run *rule
 {
     uint32_t at;
     if (!state->loaded)
-        trace_each_record(rule_run->trace, 1u << PTDS_REC_HOST_RUN, take_run, state);
+        records_each(rule_run->trace, 1u << PTDS_REC_HOST_RUN, take_run, state);
     state->loaded = true;
     if (!id_map_get(&state->by_call, key_of(view->call->r.enter, view->call->thread), &at))
         return NULL;
@@ -138,7 +140,7 @@ static void own_stream(struct rule_run *run, struct state *state, const struct c
 static void add(struct state *state, const struct rule_run *rule_run, const struct call_view *view, const struct run *run)
 {
     bool is_short = run != NULL && trace_ns(rule_run->trace, run->end - run->begin) < SHORT_NS;
-    struct ptds_rec_CALL *copy = is_short || state->count == MOST_WAITING ? NULL : memory_bytes(sizeof *copy);
+    struct ptds_rec_CALL *copy = is_short || state->count == MOST_WAITING ? NULL : heap_bytes(sizeof *copy);
     if (copy == NULL)
         return;
     *copy = view->call->r;
@@ -180,7 +182,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "host-function-serialises",
     .class_ = "H10",
-    .goes = GOES_WITH_LEGACY,
+    .removed_by = REMOVED_WITH_LEGACY,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "GPU work waits for a host function",

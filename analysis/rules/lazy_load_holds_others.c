@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lazy-load-holds-others: calls of other threads stood behind one that loaded code. Run by report.c for each call that was
+ * lazy-load-holds-others: calls of other threads stood behind one that loaded code. Run by the pass for each call that was
  * held up (hold.h says which are). What the loading thread itself lost is blocking-module-load's.
  */
 #include "analysis/findings/charge.h"
@@ -8,13 +8,13 @@
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_LOAD)
-        hold_charge(run, view, 0);
+        charge_held(run, view, 0);
 }
 
 static const struct rule rule = {
     .id = "lazy-load-holds-others",
     .class_ = "H8",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "loading code held up other threads",
     .sentence = "While a module or a kernel is loaded the driver holds its lock: calls of other threads wait, whatever "

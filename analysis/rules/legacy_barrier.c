@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * legacy-barrier: the legacy stream's implicit order with blocking and per-thread streams, each time it adds an edge that
- * nothing else had put there. Run by report.c where a call joins something new. Whether the program needs that edge is not
+ * nothing else had put there. Run by the pass where a call joins something new. Whether the program needs that edge is not
  * for this rule to say.
  */
 #include "analysis/findings/rule.h"
@@ -48,7 +48,7 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
     for (uint32_t i = 0; i < pending->count && i < PENDING_KEPT; i++)
         others |= run->model->streams.items[pending->slot[i]].last_thread != view->call->thread;
     if (behind_others_only(run->model, view)) /* its own work its thread will wait for some time anyway */
-        savings_watch(run->savings, others ? SAVE_ALL_IF_MORE : SAVE_UNTIL_NEXT_WAIT, finding, view);
+        saving_watch(run->savings, others ? SAVE_ALL_IF_MORE : SAVE_UNTIL_NEXT_WAIT, finding, view);
     else
         finding_cost_unknown(finding);
     gain_joins(run->gain, run->model, view->target, others);
@@ -88,7 +88,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 static const struct rule rule = {
     .id = "legacy-barrier",
     .class_ = "H1",
-    .goes = GOES_WITH_BARRIER,
+    .removed_by = REMOVED_WITH_BARRIER,
     .severity = SEVERITY_WARNING,
     .title = "the default stream is a barrier between streams",
     .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",

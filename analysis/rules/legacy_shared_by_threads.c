@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legacy-shared-by-threads: a thread's work queues up behind another thread's on the one legacy stream. Run by report.c
+ * legacy-shared-by-threads: a thread's work queues up behind another thread's on the one legacy stream. Run by the pass
  * where a stream goes from one thread to another.
  */
 #include "analysis/findings/rule.h"
@@ -23,7 +23,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "legacy-shared-by-threads",
     .class_ = "H2",
-    .goes = GOES_WITH_TURN,
+    .removed_by = REMOVED_WITH_TURN,
     .severity = SEVERITY_WARNING,
     .title = "threads queue behind each other on the default stream",
     .sentence =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * lock-contention: a call without any GPU work to wait for took far longer than it usually does, and another thread's,
- * entered meanwhile, did so too and returned right after it. Run by report.c for each call that was held up (hold.h). Once
+ * entered meanwhile, did so too and returned right after it. Run by the pass for each call that was held up (hold.h). Once
  * may be chance (two threads that the machine had no core for), so a call site needs two. Loading and allocating have rules
  * of their own.
  */
@@ -12,7 +12,7 @@ enum { LEAST = 2 };
 static void on_held(struct rule_run *run, const struct call_view *view)
 {
     if (view->held_by->kind == HOLD_OTHER)
-        hold_charge(run, view, 0);
+        charge_held(run, view, 0);
 }
 
 static bool often(const struct finding *finding)
@@ -22,13 +22,13 @@ static bool often(const struct finding *finding)
 
 static void end(struct rule_run *run)
 {
-    findings_keep(&run->findings, often);
+    finding_keep_only(&run->findings, often);
 }
 
 static const struct rule rule = {
     .id = "lock-contention",
     .class_ = "H9",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "threads waited for each other inside the driver",
     .sentence = "Calls of several threads, none with GPU work to wait for, took long together and returned one after the "

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mixed-build: some objects of the process put default-stream work on the legacy stream, others on per-thread ones, because
- * they were compiled differently. Run by report.c for every submission; which object a call came from is looked up once a
+ * they were compiled differently. Run by the pass for every submission; which object a call came from is looked up once a
  * call stack, at the end. Names each object and its side.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/findings/rule.h"
+#include "analysis/trace/frames.h"
 
 enum { PLAIN, TWIN, SIDES, MOST_STACKS = 4096 };
 
@@ -68,7 +70,7 @@ static struct finding *finding_of(struct rule_run *run, uint32_t side, const cha
 
 static const char *object_of(const struct definitions *defs, uint32_t stack)
 {
-    const struct object_def *object = definitions_calling_object(defs, stack);
+    const struct object_def *object = frames_calling_object(defs, stack);
     return object != NULL && object->text != NULL ? object->text : "(call site not recorded)";
 }
 
@@ -94,7 +96,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "mixed-build",
     .class_ = "R8",
-    .goes = GOES_AS_ONE_BUILD,
+    .removed_by = REMOVED_AS_ONE_BUILD,
     .severity = SEVERITY_WARNING,
     .title = "objects disagree about what the default stream is",
     .sentence =

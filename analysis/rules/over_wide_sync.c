@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * over-wide-sync: a wait for several streams of which some were not needed. Run by report.c for each wait that blocked,
+ * over-wide-sync: a wait for several streams of which some were not needed. Run by the pass for each wait that blocked,
  * once it is known what became of the results (aftermath.h). The cost is what the call lost, less what it would have waited
  * for the streams that were needed: so much only times on the GPU can tell, and without them it is what the call lost
  * altogether.
@@ -52,7 +52,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 static const struct rule rule = {
     .id = "over-wide-sync",
     .class_ = "H6",
-    .goes = GOES_WITH_WAIT,
+    .removed_by = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a wait for more streams than were needed",

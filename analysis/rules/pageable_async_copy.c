@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
- * not asynchronous at all. Run by report.c for every call. Where it kept nobody, or the thread waits for the result next
+ * not asynchronous at all. Run by the pass for every call. Where it kept nobody, or the thread waits for the result next
  * anyway, nothing would change; else the cost is what the call took (saving.h). From the host it is a finding without cost,
  * too: the source is read when the call is made, whatever the stream waits for.
  */
@@ -20,12 +20,12 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (quick) /* its source was read when the call was made, which another stream's work may not wait for */
         finding_cost(finding, 0);
     else
-        savings_watch(run->savings, SAVE_ALL_BEFORE_WAIT, finding, view);
+        saving_watch(run->savings, SAVE_ALL_BEFORE_WAIT, finding, view);
 }
 
 static void end(struct rule_run *run)
 {
-    findings_keep(&run->findings, finding_has_cost);
+    finding_keep_only(&run->findings, finding_has_cost);
 }
 
 static const char *const details[] = {"to pageable memory: returns when the copy is done",
@@ -34,7 +34,7 @@ static const char *const details[] = {"to pageable memory: returns when the copy
 static const struct rule rule = {
     .id = "pageable-async-copy",
     .class_ = "H4",
-    .goes = GOES_WITH_PART,
+    .removed_by = REMOVED_WITH_PART,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "an asynchronous copy of pageable memory",

@@ -2,10 +2,11 @@
  *
  * process-switch: something that changes how the whole process runs, so that nothing else in the report means what it
  * would otherwise: environment variables, tools that sit in the process, contexts told to complete memory operations
- * before they return. Run by report.c for configuration calls, and at the end for the settings. Reports say it first.
+ * before they return. Run by the pass for configuration calls, and at the end for the settings. Reports say it first.
  */
 #include <string.h>
 
+#include "analysis/base/line.h"
 #include "analysis/findings/rule.h"
 #include "analysis/base/text.h"
 
@@ -77,7 +78,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "process-switch",
     .class_ = "H13",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .banner = true,
     .title = "a switch changes how the whole process runs",

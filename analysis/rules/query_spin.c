@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * query-spin: a thread asks "is it done?" over and over, which keeps a core busy and enters the driver each time. Run by
- * report.c for every query. A spin is a run of "not ready" answers to one thread, about one stream or event, close
+ * the pass for every query. A spin is a run of "not ready" answers to one thread, about one stream or event, close
  * together; the time from its first query to its last is what the thread spent on it.
  */
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/findings/rule.h"
 
 enum { NOT_READY = 600, LEAST_QUERIES = 100, MOST_GAP_NS = 100000, MOST_THREADS = 4096 };
@@ -96,7 +97,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "query-spin",
     .class_ = "H15",
-    .goes = GOES_WITH_PART,
+    .removed_by = REMOVED_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a thread waits by asking over and over",

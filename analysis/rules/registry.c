@@ -10,7 +10,7 @@
 extern const struct rule *const __start_ptds_rules[] __attribute__((visibility("hidden")));
 extern const struct rule *const __stop_ptds_rules[] __attribute__((visibility("hidden")));
 
-size_t rules_all(const struct rule *rules[RULES_MOST])
+size_t registry_all(const struct rule *rules[RULES_MOST])
 {
     size_t count = 0;
     /* cppcheck-suppress comparePointers ; the two are the ends of one section */
@@ -23,7 +23,7 @@ size_t rules_all(const struct rule *rules[RULES_MOST])
     return count;
 }
 
-const struct rule *rules_find(const char *id)
+const struct rule *registry_find(const char *id)
 {
     /* cppcheck-suppress comparePointers ; likewise */
     for (const struct rule *const *entry = __start_ptds_rules; entry < __stop_ptds_rules; entry++)

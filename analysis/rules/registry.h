@@ -14,9 +14,9 @@ extern "C" {
 enum { RULES_MOST = 64 };
 
 /* All rules of this binary, by id; returns how many. */
-size_t rules_all(const struct rule *rules[RULES_MOST]);
+size_t registry_all(const struct rule *rules[RULES_MOST]);
 /* The rule of this id; NULL: none. */
-const struct rule *rules_find(const char *id);
+const struct rule *registry_find(const char *id);
 
 #ifdef __cplusplus
 }

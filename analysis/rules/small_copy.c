@@ -2,8 +2,8 @@
  *
  * small-copy: a small copy from pinned memory that another stream may still be writing, with nothing but the legacy
  * stream's implicit order between the two. Measured: the driver reads the source when the call is made, if the copy's own
- * stream is idle. So the program is wrong today, without any remap. Run by report/pass.c; what the verdict engine found is
- * only passed on.
+ * stream is idle. So the program is wrong today, without any remap. Run by report/pass/pass_over_calls.c; what the verdict
+ * engine found is only passed on.
  */
 #include "analysis/findings/rule.h"
 
@@ -36,7 +36,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "small-copy",
     .class_ = "R2",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .title = "a copy overtakes what writes its source",
     .sentence =
         "The driver reads the source of a copy of some kilobytes when the call is made; the default stream's implicit "

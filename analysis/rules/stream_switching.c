@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * stream-switching: work that hops between streams by events, though the streams never run at the same time. Run by
- * report.c for every submission. Each wait is asked: had the event anything left to wait for, and was anything pending that
+ * the pass for every submission. Each wait is asked: had the event anything left to wait for, and was anything pending that
  * the waiting stream would not come after? Where nearly all waits leave no room for overlap, the events cost host and GPU
  * time and can gain none. No device times, so no cost: what it says is structure.
  */
@@ -54,7 +54,7 @@ static void end(struct rule_run *run)
     uint64_t works = run->model->works, per_1000 = works != 0 ? state->waits * 1000 / works : 0;
     if (state->waits < LEAST_WAITS || per_1000 < LEAST_PER_1000 ||
         state->useful * 100 > state->waits * MOST_PERCENT_USEFUL) {
-        findings_drop(&run->findings);
+        finding_drop_all(&run->findings);
         return;
     }
     for (size_t i = 0; i < run->findings.list.count; i++)
@@ -71,7 +71,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "stream-switching",
     .class_ = "H16",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "streams take turns by events and never overlap",

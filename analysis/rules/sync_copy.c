@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting, though it had more to give to the GPU.
- * Run by report.c for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
+ * Run by the pass for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
  * finding; the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
@@ -18,18 +18,18 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     finding_add_pending(finding, run->model, &view->waits);
     finding_count(finding, "behind_other_streams", others);
     finding_most(finding, "largest_bytes", call->op == PTDS_OP_COPY ? call_word(view->call, 2) : call_word(view->call, 1));
-    savings_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
+    saving_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
 }
 
 static void end(struct rule_run *run)
 {
-    findings_keep(&run->findings, finding_has_cost);
+    finding_keep_only(&run->findings, finding_has_cost);
 }
 
 static const struct rule rule = {
     .id = "sync-copy",
     .class_ = "H3",
-    .goes = GOES_WITH_WAIT,
+    .removed_by = REMOVED_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a synchronous copy kept its thread waiting",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * thread-end: a thread ended with work pending on its per-thread stream, on which it had allocated or freed stream-ordered
- * memory. Measured: the process's next wait for the whole context never returns. Run by report/pass.c for those allocations
- * and frees, and from then on for every call until the thread is gone.
+ * memory. Measured: the process's next wait for the whole context never returns. Run by report/pass/pass_over_calls.c for
+ * those allocations and frees, and from then on for every call until the thread is gone.
  */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-end",
     .class_ = "H14",
-    .goes = GOES_WITH_REMAP,
+    .removed_by = REMOVED_WITH_REMAP,
     .severity = SEVERITY_WARNING,
     .title = "a thread ended with stream-ordered memory pending on its per-thread stream",
     .sentence =

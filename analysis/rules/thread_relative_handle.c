@@ -2,15 +2,14 @@
  *
  * thread-relative-handle: 0x2 names another stream in every thread. A thread that waits for its own, on which it has
  * nothing, and then uses memory that another thread's per-thread stream is still busy with, has waited for the wrong one.
- * Run by report.c for submissions, waits and frees. Flags only where both name the same memory, the work is not known to be
+ * Run by the pass for submissions, waits and frees. Flags only where both name the same memory, the work is not known to be
  * done, nothing orders the two, and they do not both only read it: a warning and a "may", since neither shows whether the
  * wait was for the other's sake, nor what the threads tell each other without CUDA.
  */
 #include <stdlib.h>
 
 #include "analysis/findings/rule.h"
-#include "analysis/base/memory.h"
-#include "analysis/model/model_orders.h"
+#include "analysis/base/heap.h"
 #include "analysis/order/arguments/named_range.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
@@ -44,13 +43,9 @@ static void remember(struct state *state, const struct rule_run *run, const stru
 {
     struct named_range touch[NAMED_RANGE_MOST];
     bool all;
-    void *grown = table_grow(state->streams.items, &state->streams.room, (size_t)view->target + 1, sizeof(struct recent));
-    if (grown == NULL)
+    struct recent *recent = TABLE_AT(&state->streams, view->target);
+    if (recent == NULL)
         return;
-    state->streams.items = grown;
-    if (state->streams.count <= view->target)
-        state->streams.count = (size_t)view->target + 1;
-    struct recent *recent = &state->streams.items[view->target];
     uint32_t uid = run->model->streams.items[view->target].uid;
     if (recent->uid != uid)
         *recent = (struct recent){.uid = uid};
@@ -86,7 +81,7 @@ static void waited(struct state *state, const struct call_view *view)
     if (!own || view->asked_kind != PTDS_STREAM_PER_THREAD || view->asked != view->target || view->waits.count != 0)
         return;
     if (state->waiters == NULL)
-        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
+        state->waiters = heap_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters != NULL && state->waiting < WAITERS)
         state->waiters[state->waiting++] =
             (struct waiter){.thread = view->call->thread, .context = view->context, .call = *call};
@@ -173,7 +168,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-relative-handle",
     .class_ = "R7",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "waited for the wrong thread's stream",
     .sentence = "CU_STREAM_PER_THREAD names another stream in each thread; stored by one thread and used by another, it is "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * unordered-conflict: two operations touch the same memory, one writes it, and nothing orders them, the default stream's
- * implicit order included: a race today, under any policy. Run by report.c for every call. What the verdict engine found is
+ * implicit order included: a race today, under any policy. Run by the pass for every call. What the verdict engine found is
  * only passed on: an error only where both ranges are known, else a note.
  */
 #include "analysis/findings/rule.h"
@@ -54,7 +54,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "unordered-conflict",
     .class_ = "R5",
-    .goes = GOES_NEVER,
+    .removed_by = REMOVED_NEVER,
     .title = "nothing orders two uses of one memory",
     .sentence = "Both touch the same memory, one of them writes it, and neither streams, events nor the host order them.",
     .advice = "Record an event after the first and wait for it before the second.",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * useless-sync: an explicit wait that changes nothing: the thread had waited for all of it before, or the results were used
- * by nothing before the stream was waited for again (aftermath.h). Run by report.c for explicit waits. A trace with gaps
+ * by nothing before the stream was waited for again (aftermath.h). Run by the pass for explicit waits. A trace with gaps
  * may lack the work that was waited for, so there nothing is said. Nor of a wait that took long though nothing that the
  * trace shows was left (it did wait, for what a policy or the driver put there), of one before a time between events is
  * read, and of one at the end of a batch: the host may read its clock there, which no trace shows. The cost is what leaving
@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 
 #include "analysis/findings/rule.h"
 #include "analysis/model/model_orders.h"
@@ -64,7 +64,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter)
 static void hold_back(struct state *state, const struct call_view *view)
 {
     if (state->waiters == NULL)
-        state->waiters = memory_zeroed(WAITERS, sizeof *state->waiters);
+        state->waiters = heap_zeroed(WAITERS, sizeof *state->waiters);
     if (state->waiters == NULL || state->waiting == WAITERS)
         return;
     struct waiter *waiter = &state->waiters[state->waiting++];
@@ -127,7 +127,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "useless-sync",
     .class_ = "H6",
-    .goes = GOES_WITH_PART,
+    .removed_by = REMOVED_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a wait that changes nothing",

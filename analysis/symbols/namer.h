@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for code addresses, as whoever writes a report asks for them. Who has them is symbols.h, for the command; the shim
- * has none.
+ * Names for code addresses, as whoever writes a report asks for them. Who has them is symbolizer.h, for the command; the
+ * shim has none.
  */
 #ifndef PTDS_ANALYSIS_SYMBOLS_NAMER_H
 #define PTDS_ANALYSIS_SYMBOLS_NAMER_H
@@ -33,10 +33,10 @@ struct site_namer {
     const char *(*trouble)(struct site_namer *namer, const struct object_def *object);
 };
 
-/* The same of any frame, also of one in an interpreter's source, whose names are in the trace. namer may be NULL. */
-size_t site_places(struct site_namer *namer, const struct definitions *defs, uint64_t pc, struct site_place *out,
-                   size_t most);
-bool site_name(struct site_namer *namer, const struct definitions *defs, uint64_t pc, char *out, size_t room);
+/* Names of any frame, also of one in the source of an interpreter, whose names are in the trace. namer may be NULL. */
+size_t namer_places(struct site_namer *namer, const struct definitions *defs, uint64_t pc, struct site_place *out,
+                    size_t most);
+bool namer_name(struct site_namer *namer, const struct definitions *defs, uint64_t pc, char *out, size_t room);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens objects with elfutils. Called by symbols.c. The path is the trace's word, so nothing but a plain file is opened,
+ * Opens objects with elfutils. Called by symbolizer.c. The path is the trace's word, so nothing but a plain file is opened,
  * and a file that is not the recorded build gives no names: a wrong name is worse than an offset.
  */
 #include "analysis/symbols/object_file.h"

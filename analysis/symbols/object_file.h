@@ -21,13 +21,15 @@ struct object_file {
 
 extern const char object_file_absent[]; /* the trouble of a file that is not here */
 
+/* Opens the file of the object; `trouble` says why where it gives no names. */
 void object_file_open(struct object_file *file, const struct object_def *object);
 void object_file_close(struct object_file *file);
 
-/* As site_namer's places; `address` is the ELF file's own, of the call instruction. */
+/* The functions at an address, as `places` of site_namer has them; `address` is that of the call instruction, in the
+ * addresses of the ELF file. */
 size_t object_file_places(const struct object_file *file, uint64_t address, struct site_place *out, size_t most);
 
-/* The symbol that the address is in and how far, for addresses without lines. False: none. */
+/* The symbol that the address lies in, and how far from its beginning, for addresses without lines. False: none. */
 bool object_file_symbol(const struct object_file *file, uint64_t address, char *name, size_t room, uint64_t *offset);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads perf map files. Called by symbols.c. The file lies in a folder that everybody can write to: it is read as untrusted
- * text of bounded size, and only believed if its time fits the process.
+ * Reads perf map files. Called by symbolizer.c. The file lies in a folder that everybody can write to: it is read as
+ * untrusted text of bounded size, and only believed if its time fits the process.
  */
 #include "analysis/symbols/perf_map.h"
 

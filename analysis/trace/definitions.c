@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/id_map.h"
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
+#include "analysis/trace/kept_bytes.h"
 
 /* The item of `list` known under `id` in records of this kind, appended if it is new; NULL without memory. */
 #define ITEM(defs, list, kind, id) \
@@ -30,30 +33,11 @@
         id_map_get(&(defs)->by_id[kind], id, &at_) ? &(defs)->list.items[at_] : NULL; \
     })
 
-/* What the definitions keep of records' tails. What a later record takes the place of stays until all goes. */
-enum { KEPT_LEAST = 32 << 10 };
-struct kept_bytes {
-    struct kept_bytes *before;
-    size_t left;
-    unsigned char *next;
-    uint64_t bytes[];
-};
-
+/* Memory for the tail of a record, which lasts as long as the definitions. */
 static void *keep(struct definitions *defs, size_t bytes)
 {
-    size_t need = (bytes + 7) & ~(size_t)7, room = need > KEPT_LEAST ? need : KEPT_LEAST;
-    if (defs->kept == NULL || defs->kept->left < need) {
-        struct kept_bytes *more = memory_bytes(sizeof *more + room);
-        if (more == NULL) {
-            defs->out_of_memory = true;
-            return NULL;
-        }
-        *more = (struct kept_bytes){defs->kept, room, (unsigned char *)more->bytes};
-        defs->kept = more;
-    }
-    unsigned char *at = defs->kept->next;
-    defs->kept->next += need;
-    defs->kept->left -= need;
+    void *at = kept_bytes_take(&defs->kept, bytes);
+    defs->out_of_memory |= at == NULL;
     return at;
 }
 
@@ -386,18 +370,14 @@ static int by_ticks(const void *one, const void *two)
 
 void definitions_finish(struct definitions *defs)
 {
-    definitions_leave_shim_out(defs);
+    frames_leave_shim_out(defs);
     if (defs->memories.count != 0)
         qsort(defs->memories.items, defs->memories.count, sizeof defs->memories.items[0], by_ticks);
 }
 
 void definitions_free(struct definitions *defs)
 {
-    while (defs->kept != NULL) {
-        struct kept_bytes *before = defs->kept->before;
-        free(defs->kept);
-        defs->kept = before;
-    }
+    kept_bytes_free(&defs->kept);
     free(defs->strings.items);
     free(defs->apis.items);
     free(defs->settings.items);

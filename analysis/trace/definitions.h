@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_TRACE_DEFINITIONS_H
 #define PTDS_ANALYSIS_TRACE_DEFINITIONS_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/base/table.h"
 #include "analysis/trace/kernel_facts.h"
 #include "interpose/trace/format.h"
@@ -155,27 +156,8 @@ static inline bool definitions_kernel_hides(const struct definitions *defs, uint
 
 const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id);
 
-/* The object whose mapping holds an address; of several, the one defined last. NULL if none. */
-const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc);
-
-/* CUDA's runtime as a library, or the driver. NULL: no. */
-bool definitions_is_cuda(const struct object_def *object);
-
-/* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
-uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
-
-/* The frame that a call site is shown by: the innermost one in an interpreter's source, else the caller. */
-uint32_t definitions_shown(const struct stack_def *stack, uint32_t caller);
-
-/* Which frame is the n-th one where no more than `most` are shown: half of them at the call, the others from the innermost
- * one in an interpreter's source on, if that is further up. Past the stack's count: no more. */
-uint32_t definitions_nth_shown(const struct stack_def *stack, uint32_t n, uint32_t most);
-
 /* The place in an interpreter's source that a frame is; NULL: it is code. */
 const struct source_def *definitions_source(const struct definitions *defs, uint64_t pc);
-
-/* The object that it is in; NULL: no stack, or not recorded. stack: an id, 0 none. */
-const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack);
 
 /* The value of a setting "name=value"; NULL if there is none. */
 const char *definitions_setting(const struct definitions *defs, const char *name);
@@ -186,8 +168,6 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
 
 /* When all records have been taken: sorts what is looked up by time, and leaves the shim's own frames out of all stacks. */
 void definitions_finish(struct definitions *defs);
-/* For definitions.c. */
-void definitions_leave_shim_out(struct definitions *defs);
 
 void definitions_free(struct definitions *defs);
 

@@ -3,12 +3,14 @@
  * Which frames of a stack are whose: the shim's, CUDA's, the caller's. Called when a trace has been read, and by all who
  * ask where a call came from.
  */
+#include "analysis/trace/frames.h"
+
 #include <string.h>
 
 #include "analysis/base/text.h"
 #include "analysis/trace/definitions.h"
 
-const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
+const struct object_def *frames_object_at(const struct definitions *defs, uint64_t pc)
 {
     for (size_t i = defs->objects.count; i-- > 0;)
         if (pc >= defs->objects.items[i].base && pc < defs->objects.items[i].end)
@@ -16,7 +18,7 @@ const struct object_def *definitions_object_at(const struct definitions *defs, u
     return NULL;
 }
 
-bool definitions_is_cuda(const struct object_def *object)
+bool frames_is_cuda(const struct object_def *object)
 {
     const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
     return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
@@ -29,10 +31,10 @@ static bool is_shim(const struct object_def *object)
     return strncmp(path, "libptds.so", 10) == 0 || strncmp(path, "libptds_cupti.so", 16) == 0;
 }
 
-uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
+uint32_t frames_caller(const struct definitions *defs, const struct stack_def *stack)
 {
     uint32_t at = 0;
-    while (at + 1 < stack->count && definitions_is_cuda(definitions_object_at(defs, stack->pc[at])))
+    while (at + 1 < stack->count && frames_is_cuda(frames_object_at(defs, stack->pc[at])))
         at++;
     return at;
 }
@@ -46,13 +48,13 @@ static uint32_t innermost_source(const struct stack_def *stack)
     return at;
 }
 
-uint32_t definitions_shown(const struct stack_def *stack, uint32_t caller)
+uint32_t frames_shown(const struct stack_def *stack, uint32_t caller)
 {
     uint32_t source = innermost_source(stack);
     return source < stack->count ? source : caller;
 }
 
-uint32_t definitions_nth_shown(const struct stack_def *stack, uint32_t n, uint32_t most)
+uint32_t frames_nth_shown(const struct stack_def *stack, uint32_t n, uint32_t most)
 {
     uint32_t source = innermost_source(stack), first = most / 2;
     if (n >= most)
@@ -60,12 +62,12 @@ uint32_t definitions_nth_shown(const struct stack_def *stack, uint32_t n, uint32
     return n < first || source == stack->count || source < first ? n : source + (n - first);
 }
 
-const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack)
+const struct object_def *frames_calling_object(const struct definitions *defs, uint32_t stack)
 {
     const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
         return NULL;
-    return definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)]);
+    return frames_object_at(defs, frames->pc[frames_caller(defs, frames)]);
 }
 
 /* Here and nowhere else, so that no identity, call site, folded stack or flame graph has a frame of ours in it. */
@@ -73,7 +75,7 @@ static void leave_shim_out(const struct definitions *defs, struct stack_def *sta
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < stack->count; i++)
-        if (!is_shim(definitions_object_at(defs, stack->pc[i])))
+        if (!is_shim(frames_object_at(defs, stack->pc[i])))
             stack->pc[kept++] = stack->pc[i];
     stack->count = kept;
 }
@@ -86,7 +88,7 @@ static bool has_shim(const struct definitions *defs)
     return false;
 }
 
-void definitions_leave_shim_out(struct definitions *defs)
+void frames_leave_shim_out(struct definitions *defs)
 {
     bool look = has_shim(defs);
     for (size_t i = 0; look && i < defs->stacks.count; i++)

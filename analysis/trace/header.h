@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_TRACE_HEADER_H
 #define PTDS_ANALYSIS_TRACE_HEADER_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -37,7 +37,7 @@ struct facts_base {
 /* The base that begins at word *at, which is moved behind it. False: there is no other, or none that is whole. */
 bool kernel_facts_next(const struct kernel_facts *facts, uint32_t *at, struct facts_base *base);
 
-/* As the record says, with `bytes` of its tail, which stays the caller's. */
+/* The facts of a record; `tail` has `bytes` bytes, and stays with the caller. */
 struct kernel_facts kernel_facts_of(const struct ptds_rec_KERNEL_FACTS *record, const void *tail, size_t bytes);
 
 /* Whether the bases, and what is reached from them, are all that the kernel touches. */
@@ -46,13 +46,13 @@ static inline bool kernel_facts_are_known(const struct kernel_facts *facts)
     return facts->verdict != PTDS_CODE_UNKNOWN;
 }
 
-/* What a launch's word does that lies in that place of the parameters (in units of 8 bytes). UNSAID: nothing is known of
- * it. A base of writes may be written, whether it is nobody knows. */
+/* What the kernel does with the memory that a parameter points at, by the place of the parameter in units of 8 bytes.
+ * UNSAID: not known. A base of writes may be written; whether it is, is not known. */
 enum facts_touch { FACTS_NOTHING, FACTS_READS, FACTS_MAY_WRITE, FACTS_UNSAID };
 enum { FACTS_PLACES = 1 << 13 };
-/* Of each place; `touch` has FACTS_PLACES. */
+/* Fills in `touch` (FACTS_PLACES) by place. */
 void kernel_facts_places(const struct kernel_facts *facts, uint8_t *touch);
-/* The same of the module's variables. */
+/* What the kernel does with the variables of its module. */
 enum facts_touch kernel_facts_variables(const struct kernel_facts *facts);
 
 #ifdef __cplusplus

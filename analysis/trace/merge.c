@@ -3,10 +3,13 @@
  * Merges the threads' calls by time of entry: a binary heap of one cursor a thread. Called after trace_read; reads the
  * source again, so everything is bounds-checked again (a running process may have recycled a chunk in between).
  */
+#include "analysis/trace/merge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 
 #include "analysis/trace/records.h"
 
@@ -80,9 +83,9 @@ static RARE void take_other(const struct trace *trace, struct merge_cursor *curs
                             const unsigned char *bytes)
 {
     union any_record fixed;
-    if (record->kind == PTDS_REC_REGION && record_fixed(trace, record, bytes, &fixed) != 0)
+    if (record->kind == PTDS_REC_REGION && records_fixed(trace, record, bytes, &fixed) != 0)
         take_region(&cursor->regions, &fixed.REGION);
-    else if (record->kind == PTDS_REC_EDGE && record_fixed(trace, record, bytes, &fixed) != 0)
+    else if (record->kind == PTDS_REC_EDGE && records_fixed(trace, record, bytes, &fixed) != 0)
         take_edge(cursor, &fixed.EDGE);
 }
 
@@ -94,7 +97,7 @@ static ASIDE bool advance_far(const struct trace *trace, struct merge_cursor *cu
         struct ptds_record record;
         cursor->bytes = chunk->bytes;
         if (cursor->records == NULL)
-            cursor->records = chunk_records(trace, chunk);
+            cursor->records = trace_chunk_records(trace, chunk);
         while (cursor->records != NULL && record_at(cursor->records, cursor->bytes, cursor->offset, &record) > 0) {
             const unsigned char *at = cursor->records + cursor->offset;
             cursor->offset += record.size;
@@ -164,8 +167,8 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 {
     *merge = (struct merge){.trace = trace, .fixed = trace->fixed[PTDS_REC_CALL]};
     uint32_t threads = count_threads(trace);
-    merge->cursors = memory_zeroed(threads + 1, sizeof *merge->cursors);
-    merge->heap = memory_zeroed(threads + 1, sizeof *merge->heap);
+    merge->cursors = heap_zeroed(threads + 1, sizeof *merge->cursors);
+    merge->heap = heap_zeroed(threads + 1, sizeof *merge->heap);
     if (merge->cursors == NULL || merge->heap == NULL)
         return -1;
     uint32_t used = 0;

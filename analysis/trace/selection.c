@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which calls a report is about. Called by report.c; asking for something that the trace does not have is an error, never
- * an empty report.
+ * Which calls a report is about. Called by report/pass/pass_over_calls.c; asking for something that the trace does not have
+ * is an error, never an empty report.
  */
 #include "analysis/trace/selection.h"
 
@@ -60,8 +60,8 @@ static int no_thread(const struct trace *trace, const char *asked, char *error)
     return -1;
 }
 
-int selected_begin(struct selected *selected, const struct selection *selection, const struct trace *trace, uint64_t start,
-                   char *error)
+int selection_begin(struct selected *selected, const struct selection *selection, const struct trace *trace, uint64_t start,
+                    char *error)
 {
     *selected = (struct selected){.asked = selection_is_all(selection) ? NULL : selection, .trace = trace, .start = start};
     if (selected->asked == NULL)
@@ -89,7 +89,7 @@ static bool has_thread(const struct selected *selected, uint32_t uid)
     return false;
 }
 
-bool selected_has_at(const struct selected *selected, uint32_t thread, uint32_t stream, uint64_t enter)
+bool selection_has_at(const struct selected *selected, uint32_t thread, uint32_t stream, uint64_t enter)
 {
     const struct selection *asked = selected->asked;
     if (asked == NULL)
@@ -104,13 +104,13 @@ bool selected_has_at(const struct selected *selected, uint32_t thread, uint32_t 
     return (!asked->has_from || at >= asked->from_ns) && (!asked->has_to || at < asked->to_ns);
 }
 
-bool selected_has_call(const struct selected *selected, const struct call *call)
+bool selection_has_call(const struct selected *selected, const struct call *call)
 {
-    return selected_has_at(selected, call->thread, call->r.stream, call->r.enter) ||
-           (call->r.target != call->r.stream && selected_has_at(selected, call->thread, call->r.target, call->r.enter));
+    return selection_has_at(selected, call->thread, call->r.stream, call->r.enter) ||
+           (call->r.target != call->r.stream && selection_has_at(selected, call->thread, call->r.target, call->r.enter));
 }
 
-void selected_end(struct selected *selected)
+void selection_end(struct selected *selected)
 {
     free(selected->threads.items);
     *selected = (struct selected){0};

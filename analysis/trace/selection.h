@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_TRACE_SELECTION_H
 #define PTDS_ANALYSIS_TRACE_SELECTION_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,18 +30,18 @@ struct selected {
 
 bool selection_is_all(const struct selection *selection);
 
-/* 0, or -1 with a message in `error` (TRACE_ERROR_SIZE): the trace has no such thread or stream, or no times. `start`: the
- * ticks that count as 0. End with selected_end in either case. */
-int selected_begin(struct selected *selected, const struct selection *selection, const struct trace *trace, uint64_t start,
-                   char *error);
-bool selected_has_call(const struct selected *selected, const struct call *call);
-static inline bool selected_has(const struct selected *selected, const struct call *call)
+/* Looks the selection up in a trace. `start`: the ticks that count as 0. 0; -1 with a message in `error`
+ * (TRACE_ERROR_SIZE): the trace has no such thread or stream, or no times. End with selection_end in either case. */
+int selection_begin(struct selected *selected, const struct selection *selection, const struct trace *trace, uint64_t start,
+                    char *error);
+bool selection_has_call(const struct selected *selected, const struct call *call);
+static inline bool selection_has(const struct selected *selected, const struct call *call)
 {
-    return selected->asked == NULL || selected_has_call(selected, call);
+    return selected->asked == NULL || selection_has_call(selected, call);
 }
-/* The same of a call of which only this is known: the stream as named, and when it was entered. */
-bool selected_has_at(const struct selected *selected, uint32_t thread, uint32_t stream, uint64_t enter);
-void selected_end(struct selected *selected);
+/* Whether a call belongs of which only the thread, the stream that it named and its entry are known. */
+bool selection_has_at(const struct selected *selected, uint32_t thread, uint32_t stream, uint64_t enter);
+void selection_end(struct selected *selected);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,11 @@
  * A trace's file as a word of a command that a shell reads. Called by all views that say what comes next; whatever the name
  * holds, no byte of it may move the cursor. libc only: the shim writes these lines, too.
  */
+#include "analysis/views/file_word.h"
+
 #include <string.h>
 
+#include "analysis/base/line.h"
 #include "analysis/views/opening.h"
 
 static bool has_controls(const char *word)
@@ -44,7 +47,7 @@ static void add_word(struct line *line, const char *word)
     line_add(line, "'");
 }
 
-struct line report_file(const struct report *report)
+struct line file_word(const struct report *report)
 {
     enum { PATH_BYTES = 160 }; /* a line has room for it, and for the command */
     const char *file = report->trace.source.file != NULL ? report->trace.source.file : "TRACE";

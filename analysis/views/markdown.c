@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "analysis/base/sink.h"
+
 /* A code span ends at as many backquotes as it began with; `|` ends a cell even inside one. */
 void markdown_code(struct text_sink *sink, const char *text)
 {

@@ -5,15 +5,17 @@
 #ifndef PTDS_ANALYSIS_VIEWS_MARKDOWN_H
 #define PTDS_ANALYSIS_VIEWS_MARKDOWN_H
 
+#include "analysis/base/sink.h"
 #include "analysis/base/text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* As code within a line or a table's cell; nothing in it is markup or HTML. Of an empty text nothing. */
+/* Writes the text as code within a line or the cell of a table; nothing in it is markup or HTML. Writes nothing for an
+ * empty text. */
 void markdown_code(struct text_sink *sink, const char *text);
-/* As plain words. */
+/* Writes the text as plain words. */
 void markdown_text(struct text_sink *sink, const char *text);
 
 #ifdef __cplusplus

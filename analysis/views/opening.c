@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts into words what report/worth.h decided. Called by the text views; decides nothing but the words. libc only: the shim
+ * Puts into words what report/rank.h decided. Called by the text views; decides nothing but the words. libc only: the shim
  * writes these lines, too.
  */
 #include "analysis/views/opening.h"
 
 #include <string.h>
+
+#include "analysis/base/line.h"
+#include "analysis/report/default_cost.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/outcome.h"
+#include "analysis/views/file_word.h"
+#include "analysis/views/gap_words.h"
+#include "analysis/views/verdict_words.h"
 
 enum { INDENT = 2, NAME_COLUMNS = 44 };
 
@@ -20,7 +28,7 @@ size_t opening_number(const struct report *report, const struct finding *finding
 static void add_records(const struct report *report, struct line *line)
 {
     const uint64_t calls = report->totals.calls, recorded = report->trace.calls, seen = recorded - report->left_out;
-    bool looked = report_outcome(report).lack == LACK_LOOK;
+    bool looked = outcome_of(report).lack == LACK_LOOK;
     if (report->has_counts && calls > seen)
         line_add(line, "%s of %s were not %s", text_count(calls - seen).text, text_plural(calls, "call").text,
                  looked ? "looked at" : "recorded");
@@ -30,7 +38,7 @@ static void add_records(const struct report *report, struct line *line)
 
 struct line opening_incomplete(const struct report *report)
 {
-    enum lack lack = report_outcome(report).lack;
+    enum lack lack = outcome_of(report).lack;
     struct line line = {0};
     if (lack == LACK_LOOK || trace_has_gaps(&report->trace))
         add_records(report, &line);
@@ -43,8 +51,8 @@ struct line opening_incomplete(const struct report *report)
 struct line opening_past(const struct report *report)
 {
     enum { MOST = 30 };
-    const char *name = report_first_past(report);
-    unsigned all = report_past(report, NULL, NULL);
+    const char *name = outcome_first_past(report);
+    unsigned all = gap_words_past(report, NULL, NULL);
     struct line line = {0};
     if (name == NULL)
         return line;
@@ -59,9 +67,9 @@ struct line opening_outcome(const struct report *report)
 {
     static const char *const as_far[LACKS] = {"", ", as far as it was looked at", ", as far as it was recorded",
                                               ", of what the shim saw", ", as far as it was followed"};
-    struct outcome outcome = report_outcome(report);
+    struct outcome outcome = outcome_of(report);
     struct line line = {0};
-    if (report_knows_nothing(report)) {
+    if (outcome_knows_nothing(report)) {
         line_add(&line, "Not known whether right: no driver call was recorded");
         return line;
     }
@@ -82,7 +90,7 @@ struct line opening_outcome(const struct report *report)
     }
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
              outcome.finding->rule->id);
-    line_add_whole(&line, OPENING_COLUMNS, ", %s", report_doubt(report, outcome.finding));
+    line_add_whole(&line, OPENING_COLUMNS, ", %s", verdict_words_doubt(report, outcome.finding));
     return line;
 }
 
@@ -107,7 +115,7 @@ static void add_where(const struct report *report, const struct edge_end *end, s
     line_add(line, " in thread %u", end->thread);
     if (end->stream == 0)
         return;
-    report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
+    report_words_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
     line_add(line, ", stream %s", text);
 }
 
@@ -118,12 +126,12 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
         return false;
     bool known = pair->address != 0;
     enum access one = known ? pair->first_access : ACCESS_NONE, two = known ? pair->second_access : ACCESS_NONE;
-    line_add(first, "%s", report_accessor(report, &pair->first, one, NAME_COLUMNS).text);
+    line_add(first, "%s", report_words_accessor(report, &pair->first, one, NAME_COLUMNS).text);
     if (known)
-        line_add(first, " %s", report_memory(pair).text);
+        line_add(first, " %s", report_words_memory(pair).text);
     add_where(report, &pair->first, first);
     line_add(second, "then %s%s", known ? "" : "perhaps on the same memory ",
-             report_accessor(report, &pair->second, two, NAME_COLUMNS).text);
+             report_words_accessor(report, &pair->second, two, NAME_COLUMNS).text);
     if (known)
         line_add(second, " it");
     add_where(report, &pair->second, second);
@@ -138,7 +146,7 @@ struct line opening_lost(const struct report *report)
         edges->lost[LOSS_NONE] + edges->lost[LOSS_POSSIBLE] + edges->lost[LOSS_DEFINITE] == 0)
         return line;
     if (implicit_order_promised(&report->trace.defs))
-        line_add(&line, "; %.20s keeps them", report_policy(report));
+        line_add(&line, "; %.20s keeps them", report_words_policy(report));
     else if (edges->lost[LOSS_DEFINITE] + edges->lost[LOSS_POSSIBLE] != 0)
         line_add(&line, "; gone: ");
     if (edges->lost[LOSS_DEFINITE] != 0)
@@ -160,14 +168,14 @@ struct line opening_default_stream(const struct report *report)
         [DEFAULT_UNKNOWN] = "what it costs is unknown: no host times",
     };
     static const char *const as_far[LACKS] = {"", ", as looked at", ", as recorded", ", as seen", ", as followed"};
-    struct default_stream found = report_default_stream(report);
+    struct default_stream found = default_cost_of(report);
     struct line line = {0};
-    if (report_knows_nothing(report)) {
+    if (outcome_knows_nothing(report)) {
         line_add(&line, "Default stream: what it costs is unknown");
         return line;
     }
-    enum lack lack = report_outcome(report).lack;
-    bool sure = found.cost == DEFAULT_UNUSED && report->has_counts && report_first_past(report) == NULL;
+    enum lack lack = outcome_of(report).lack;
+    bool sure = found.cost == DEFAULT_UNUSED && report->has_counts && outcome_first_past(report) == NULL;
     line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "", sure ? "" : as_far[lack]);
     if (found.cost == DEFAULT_UP_TO)
         line_add(&line, "it costs 0 to %s%s of %s (%s)", text_ns(found.most_ns).text, found.or_more ? " or more" : "",
@@ -183,14 +191,14 @@ struct line opening_blocked(const struct report *report)
 {
     const struct report_totals *totals = &report->totals;
     struct line line = {0};
-    if (!report_knows_blocked(report))
+    if (!outcome_knows_blocked(report))
         line_add(&line, "Blocked: unknown");
     else if (totals->blocked_ns == 0)
         line_add(&line, "Blocked: no call waited");
     else
         line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(totals->blocked_ns).text,
                  text_share(totals->blocked_ns, totals->threads_ns).text);
-    line_add(&line, "; %s", report_gpu_busy(totals).text);
+    line_add(&line, "; %s", report_words_gpu_busy(totals).text);
     return line;
 }
 
@@ -294,9 +302,9 @@ struct line opening_floor(const struct report *report)
 struct line opening_nothing_found(const struct report *report)
 {
     static const char *const parts[LACKS] = {"", "was looked at", "was recorded", "the shim saw", "could be followed"};
-    enum lack lack = report_outcome(report).lack;
+    enum lack lack = outcome_of(report).lack;
     struct line line = {0};
-    if (report_knows_nothing(report)) {
+    if (outcome_knows_nothing(report)) {
         line_add(&line, "Nothing was recorded that a hazard could be found in");
         return line;
     }
@@ -311,7 +319,7 @@ struct line opening_nothing_found(const struct report *report)
 /* Whether the run left default-stream work where the program put it. */
 static bool left_alone(const struct report *report)
 {
-    const char *policy = report_policy(report);
+    const char *policy = report_words_policy(report);
     return strcmp(policy, "observe") == 0 || strcmp(policy, "none") == 0;
 }
 
@@ -320,10 +328,10 @@ static bool asks_for_remap(const struct report *report)
 {
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
-        struct goes_about about = goes_about_finding(finding);
-        if (finding->fold == FOLD_SHOWN && finding_is_of_default_stream(finding))
-            return goes_under(&report->trace.defs, &about, GOES_GUARDED) == GOES_NOT &&
-                   goes_under(&report->trace.defs, &about, GOES_REMAP) == GOES;
+        struct removed_question about = removed_by_policy_question(finding);
+        if (finding->fold == FOLD_SHOWN && rank_is_of_default_stream(finding))
+            return removed_by_policy(&report->trace.defs, &about, REMOVED_UNDER_GUARDED) == REMOVED_NOT &&
+                   removed_by_policy(&report->trace.defs, &about, REMOVED_UNDER_REMAP) == REMOVED_SURELY;
     }
     return false;
 }
@@ -332,7 +340,7 @@ static bool asks_for_remap(const struct report *report)
  * names the legacy stream. */
 static bool asks_for_probe(const struct report *report)
 {
-    struct default_stream cost = report_default_stream(report);
+    struct default_stream cost = default_cost_of(report);
     return left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0 &&
            (!report->no_gain || asks_for_remap(report));
 }
@@ -341,9 +349,9 @@ static bool asks_for_probe(const struct report *report)
  * that gains nothing. */
 static size_t to_mend(const struct report *report)
 {
-    for (size_t i = 0; i < report_shown(report); i++) {
-        struct goes_about about = goes_about_finding(report->findings.items[i]);
-        if (!report->no_gain || goes_under(&report->trace.defs, &about, GOES_GUARDED) == GOES_NOT)
+    for (size_t i = 0; i < rank_shown(report); i++) {
+        struct removed_question about = removed_by_policy_question(report->findings.items[i]);
+        if (!report->no_gain || removed_by_policy(&report->trace.defs, &about, REMOVED_UNDER_GUARDED) == REMOVED_NOT)
             return i + 1;
     }
     return 0;
@@ -351,7 +359,7 @@ static size_t to_mend(const struct report *report)
 
 struct line opening_next(const struct report *report)
 {
-    struct outcome outcome = report_outcome(report);
+    struct outcome outcome = outcome_of(report);
     struct line line = {0};
     size_t mend = to_mend(report);
     if (outcome.finding != NULL)
@@ -362,10 +370,10 @@ struct line opening_next(const struct report *report)
         return line;
     } else if (mend != 0)
         line_add(&line, "ptds report --finding %zu", mend);
-    else if (report_shown(report) != 0)
+    else if (rank_shown(report) != 0)
         line_add(&line, "ptds report --what-if"); /* what the time goes into under each policy */
     else
         line_add(&line, "ptds report --all");
-    line_add(&line, "%s", report_file(report).text);
+    line_add(&line, "%s", file_word(report).text);
     return line;
 }

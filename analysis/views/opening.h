@@ -6,8 +6,9 @@
 #ifndef PTDS_ANALYSIS_VIEWS_OPENING_H
 #define PTDS_ANALYSIS_VIEWS_OPENING_H
 
-#include "analysis/report/fold.h"
-#include "analysis/views/words.h"
+#include "analysis/base/line.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +22,7 @@ struct line opening_incomplete(const struct report *report);
 struct line opening_past(const struct report *report);
 struct line
 opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ...", "Looked at 3 % ..." */
-/* The two operations that show it; false: there are none to name. */
+/* The two operations that show the outcome, as lines; false: none can be named. */
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second);
 struct line opening_outcomes(
     const struct runs *runs); /* of several: "Right: 98; May be wrong: 1; WRONG: 1" and what was hardly looked at */
@@ -30,28 +31,21 @@ struct line opening_lost(const struct report *report);
 struct line opening_default_stream(const struct report *report);
 struct line opening_blocked(const struct report *report);
 struct line opening_startup(const struct report *report); /* before the first kernel; empty: nothing */
-/* The same three of several processes, and opening_nothing_found (opening_many.c). */
-struct line opening_default_streams(const struct traces *traces, const struct runs *runs);
-struct line opening_blocked_of_many(const struct traces *traces, const struct runs *runs);
-struct line opening_startup_of_many(const struct runs *runs);
-struct line opening_nothing_found_in_many(const struct traces *traces, const struct runs *runs);
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 
-/* What is told of a cause in its one line: "useless-sync: 13.6 us in 4 calls at 2 places, below the floor" */
+/* The one line of a cause: "useless-sync: 13.6 us in 4 calls at 2 places, below the floor". */
 struct line opening_cause(const struct cause *cause);
-/* What to do about the costliest cause, where it takes much of the threads' time though none of its findings does; else
- * empty. */
+/* The advice about the costliest cause, where the cause takes much of the time of the threads though none of its
+ * findings does; else empty. */
 struct line opening_advice(const struct report *report);
-/* Adds the names of causes from number `from` on: as many as fit into the columns, and how many more. */
+/* Adds the names of causes from number `from` on: as many as fit into `columns`, then how many more there are. */
 void opening_cause_names(struct line *line, size_t columns, const struct sums *sums, size_t from);
 struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the run)" */
 
 struct line opening_nothing_found(const struct report *report); /* "No hazards found: 29 rules looked at 54 calls" */
 
-/* The trace's file as a word of a command, with a blank before it: its name alone where its path is very long. */
-struct line report_file(const struct report *report);
-/* The one command that comes next. Never cut: who copies half of it gets an error. */
+/* The command to run next. Never cut: half a command is an error for who copies it. */
 struct line opening_next(const struct report *report);
 
 #ifdef __cplusplus

@@ -3,6 +3,9 @@
  * How a report on several processes begins, in words. Called by the terminal's screen and by the page, which must say the
  * same; computes nothing.
  */
+#include "analysis/views/opening_many.h"
+
+#include "analysis/base/line.h"
 #include "analysis/views/opening.h"
 
 /* Of some processes it is not known. */
@@ -12,7 +15,7 @@ static void add_unknown(struct line *line, size_t processes)
         line_add(line, ", unknown in %zu", processes);
 }
 
-struct line opening_default_streams(const struct traces *traces, const struct runs *runs)
+struct line opening_many_default_streams(const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
     if (runs->gains == 0 && runs->cost_unknown == traces->list.count) {
@@ -38,7 +41,7 @@ struct line opening_default_streams(const struct traces *traces, const struct ru
     return line;
 }
 
-struct line opening_blocked_of_many(const struct traces *traces, const struct runs *runs)
+struct line opening_many_blocked(const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
     struct report_totals gpu = traces_gpu_totals(traces);
@@ -50,11 +53,11 @@ struct line opening_blocked_of_many(const struct traces *traces, const struct ru
         line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(runs->blocked_ns).text,
                  text_share(runs->blocked_ns, runs->threads_ns).text);
     add_unknown(&line, runs->blocked_known != 0 ? traces->list.count - runs->blocked_known : 0);
-    line_add_whole(&line, OPENING_COLUMNS, "; %s", report_gpu_time(&gpu));
+    line_add_whole(&line, OPENING_COLUMNS, "; %s", report_words_gpu_time(&gpu));
     return line;
 }
 
-struct line opening_nothing_found_in_many(const struct traces *traces, const struct runs *runs)
+struct line opening_many_nothing_found(const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
     if (runs->unrecorded == traces->list.count)
@@ -64,7 +67,7 @@ struct line opening_nothing_found_in_many(const struct traces *traces, const str
     return line;
 }
 
-struct line opening_startup_of_many(const struct runs *runs)
+struct line opening_many_startup(const struct runs *runs)
 {
     struct line line = {0};
     if (runs->startup_ns != 0)

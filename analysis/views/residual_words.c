@@ -2,12 +2,13 @@
  *
  * The words of residual_words.h. Computes nothing.
  */
-#include "analysis/views/goes_words.h"
+#include "analysis/base/line.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/residual_words.h"
 
 const char *const residual_kind_keys[RESIDUAL_KINDS] = {"own", "context", "held", "data", "mixed", "shared", "legacy"};
 
-unsigned residual_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS])
+unsigned residual_words_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS])
 {
     const struct residual_part *part = report->residual.part;
     unsigned count = 0;
@@ -22,7 +23,7 @@ unsigned residual_ranked(const struct report *report, enum residual_kind ranked[
     return count;
 }
 
-static const char *why(const struct report *report, enum residual_kind kind, const struct goes_about *about)
+static const char *why(const struct report *report, enum residual_kind kind, const struct removed_question *about)
 {
     static const char *const words[RESIDUAL_KINDS] = {
         [RESIDUAL_OWN] = "waits for its own thread's work, or what it names",
@@ -33,21 +34,22 @@ static const char *why(const struct report *report, enum residual_kind kind, con
         [RESIDUAL_SHARED] = "other threads' work on the same stream",
         [RESIDUAL_LEGACY] = "stayed on the legacy stream",
     };
-    bool only_named = kind == RESIDUAL_LEGACY && goes_under(&report->trace.defs, about, GOES_REMAP) == GOES;
+    bool only_named =
+        kind == RESIDUAL_LEGACY && removed_by_policy(&report->trace.defs, about, REMOVED_UNDER_REMAP) == REMOVED_SURELY;
     return only_named ? "the legacy stream used explicitly (0x1)" : words[kind];
 }
 
-struct line residual_line(const struct report *report, enum residual_kind kind)
+struct line residual_words_line(const struct report *report, enum residual_kind kind)
 {
     const struct residual_part *part = &report->residual.part[kind];
-    struct goes_about about = residual_goes(report, kind);
+    struct removed_question about = residual_goes(report, kind);
     struct line line = {0};
     line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(report, kind, &about),
-             goes_policies_line(report, &about).text);
+             removal_words_policies(report, &about).text);
     return line;
 }
 
-struct line residual_rest(const struct report *report, const enum residual_kind *kinds, unsigned count)
+struct line residual_words_rest(const struct report *report, const enum residual_kind *kinds, unsigned count)
 {
     struct line line = {0};
     uint64_t ns = 0;
@@ -57,14 +59,14 @@ struct line residual_rest(const struct report *report, const enum residual_kind 
     return line;
 }
 
-struct line residual_place(const struct report *report, struct site_namer *namer, enum residual_kind kind)
+struct line residual_words_place(const struct report *report, struct site_namer *namer, enum residual_kind kind)
 {
     const struct residual_part *part = &report->residual.part[kind];
     struct line line = {0};
     char text[200];
     line_add(&line, "%s; %s of it %s", text_plural(part->calls, "call").text, text_ns(part->most_ns).text,
              definitions_api_name(&report->trace.defs, part->api));
-    if (report_site(report, namer, part->stack, text, sizeof text))
+    if (report_words_site(report, namer, part->stack, text, sizeof text))
         line_add(&line, " at %s", text);
     return line;
 }

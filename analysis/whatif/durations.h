@@ -7,10 +7,11 @@
 
 #include "analysis/whatif/replay.h"
 
-/* Of operations without a time: a share of the wait that ended with them. None where nobody waited for them long. */
+/* Gives each operation without a time a share of the wait that ended with it; none where no thread waited for it for
+ * long. */
 void durations_share(struct recorded *recorded);
 
-/* What the recording shows; 0 where it does not. Before durations_share. */
+/* The latencies that the recording shows; 0 where it shows none. Before durations_share. */
 struct latencies durations_latencies(const struct recorded *recorded);
 
 #endif

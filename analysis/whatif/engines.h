@@ -23,10 +23,10 @@ struct engines {
     struct engine_queue queues[ENGINES];
 };
 
-/* The first moment from `ready` on at which there is room; the time until then is PART_FULL. */
+/* The first moment from `ready` on at which the device has room for the step; the time until then is PART_FULL. */
 struct moment engines_room(const struct engines *engines, const struct step *step, struct moment ready,
                            uint64_t most_threads);
-/* The operation begins then. */
+/* The operation of the step begins at `begin`, in ns. */
 void engines_take(struct engines *engines, const struct step *step, uint64_t begin, uint64_t most_threads);
 
 #endif

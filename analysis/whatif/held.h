@@ -7,7 +7,7 @@
 
 #include "analysis/whatif/recorded.h"
 
-/* Sets `usual`, `held` and `meets` of all steps. False: no memory. */
+/* Fills in `usual`, `held` and `meets` of all steps. False without memory. */
 bool held_find(struct recorded *recorded);
 
 #endif

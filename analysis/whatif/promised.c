@@ -3,7 +3,9 @@
  * What comes after what because a policy promises legacy order where both use the same memory and one writes it, as far as
  * the shim keeps it (interpose/guard). Called by replay.c for each step that puts something on a stream.
  */
-#include "analysis/whatif/run.h"
+#include "analysis/whatif/promised.h"
+
+#include "analysis/whatif/replay_state.h"
 
 static struct memory *memory_of(struct run *run, const struct step_touch *touch)
 {
@@ -80,7 +82,7 @@ static struct moment after_conflicts(struct run *run, const struct step *step, u
     return moment;
 }
 
-void note_promised(struct run *run, const struct step *step, uint32_t lane, struct moment end)
+void promised_note(struct run *run, const struct step *step, uint32_t lane, struct moment end)
 {
     enum order_role role = step->order.named;
     struct context *context = context_of(run, step);
@@ -102,7 +104,7 @@ void note_promised(struct run *run, const struct step *step, uint32_t lane, stru
     }
 }
 
-struct moment after_promised(struct run *run, const struct step *step, unsigned roles, struct moment moment)
+struct moment promised_after(struct run *run, const struct step *step, unsigned roles, struct moment moment)
 {
     moment = after_conflicts(run, step, roles, moment);
     if (step->order.named == ORDER_ROLE_BLOCKING && (roles & ORDER_OF(ORDER_ROLE_LEGACY)) != 0)

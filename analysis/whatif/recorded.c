@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/model/model_orders.h"
+#include "analysis/base/id_map.h"
 #include "analysis/order/arguments/mangled_access.h"
-#include "analysis/trace/device_times.h"
+#include "analysis/trace/device_runs.h"
 
 enum { QUICK_PERCENT = 5 };
 
@@ -206,7 +206,7 @@ static void set_device_time(const struct trace *trace, struct step *step, const 
     step->longest = longest_of(view->call);
     step->began = step->ran = STEP_UNKNOWN;
     if (view->ran != NULL)
-        device_run_times(trace, view->ran, &step->began, &step->ran);
+        device_runs_times(trace, view->ran, &step->began, &step->ran);
 }
 
 static void set_streams(struct recorded *r, struct step *step, const struct call_view *view)

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_WHATIF_RECORDED_H
 #define PTDS_ANALYSIS_WHATIF_RECORDED_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/base/sorted.h"
 #include "analysis/report/report.h"
 
@@ -21,11 +22,11 @@ enum engine { ENGINE_NONE, ENGINE_KERNELS, ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENG
 /* Times in ns from the start of the run. */
 struct step {
     uint64_t enter, leave;      /* leave: of a call that is not timed, enter */
-    uint64_t waited;            /* of that: lost to waiting for a device */
+    uint64_t waited;            /* of leave - enter: lost to waiting for a device */
     uint64_t usual;             /* what such a call takes alone (held.h); leave - enter where nobody knows */
     uint64_t held;              /* for so long other threads' calls may have held it up */
     uint64_t began, ran;        /* on its device: ns after enter, ns; STEP_UNKNOWN */
-    uint64_t longest;           /* it did not run for longer, whatever is not known */
+    uint64_t longest;           /* at most this long it ran, whatever is not known */
     uint32_t thread, context;   /* positions */
     uint32_t kind;              /* of driver function: api * 2 + twin */
     uint32_t named, sent, own;  /* streams, numbered from 0: as named, as sent to, and the thread's own one */

@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/whatif/run.h"
+#include "analysis/base/id_map.h"
+#include "analysis/whatif/promised.h"
+#include "analysis/whatif/replay_state.h"
 
 static struct moment *event_of(struct run *run, const struct step *step)
 {
@@ -44,8 +46,8 @@ static struct moment queue_up(struct run *run, const struct step *step, struct l
 {
     struct context *context = context_of(run, step);
     if (lane->queue == 0)
-        lane->queue = queues_next(&context->queues, run->assumptions->queues, step->thread) + 1;
-    return queues_put(&context->queues, lane->queue - 1, entered.at, ready);
+        lane->queue = device_queues_next(&context->queues, run->assumptions->queues, step->thread) + 1;
+    return device_queues_put(&context->queues, lane->queue - 1, entered.at, ready);
 }
 
 /* Returns when what the step put on its stream is done. Implicit order is symmetrical, so `after` says all. */
@@ -59,7 +61,7 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     if (!spreads)
         before = lane->end;
     before = moment_of_roles(before, ordered.after, context->end);
-    before = after_promised(run, step, ordered.promised, before);
+    before = promised_after(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
         before = moment_max(before, event_of(run, step));
     struct moment ready = entered;
@@ -78,7 +80,7 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     raise(&lane->end, end);
     raise(&context->end[ordered.role], end);
     if (!run->failed) /* the lane is one of the list */
-        note_promised(run, step, (uint32_t)(lane - run->lanes.items), end);
+        promised_note(run, step, (uint32_t)(lane - run->lanes.items), end);
     return end;
 }
 

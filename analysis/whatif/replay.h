@@ -35,7 +35,7 @@ static inline struct moment moment_after(struct moment moment, uint64_t ns, enum
     return moment;
 }
 
-/* No sooner than those of some roles (ORDER_OF). */
+/* Not before the moments of these roles (ORDER_OF). */
 static inline struct moment moment_of_roles(struct moment moment, unsigned roles, const struct moment *by_role)
 {
     for (unsigned role = 0; role < ORDER_ROLES; role++)
@@ -66,8 +66,8 @@ struct assumptions {
     unsigned joined_percent; /* ... and on another one, where the legacy stream joined it with others */
 };
 
-/* From the first operation on a device to the end of the last call, and what that went into; nothing where no time passes
- * between the two. False: no memory. */
+/* Replays the run under a policy (enum order_policy). *out: from the first operation on a device to the end of the
+ * last call, and what that time went into; zero where no time passes between the two. False without memory. */
 bool replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
                 const struct assumptions *assumptions, struct moment *out);
 

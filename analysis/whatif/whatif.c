@@ -9,7 +9,7 @@
 
 #include "analysis/whatif/durations.h"
 #include "analysis/whatif/held.h"
-#include "analysis/whatif/queues.h"
+#include "analysis/whatif/device_queues.h"
 
 const unsigned whatif_policies[WHATIF_POLICIES] = {ORDER_GUARDED, ORDER_PER_THREAD, ORDER_STREAM};
 const char *const whatif_names[WHATIF_POLICIES] = {"guarded", "per-thread", "stream"};

@@ -60,9 +60,9 @@ static inline bool whatif_is_timed(uint64_t gpu, uint64_t gpu_timed)
  * without times on the GPU. */
 bool whatif_lanes_limit(const struct whatif *whatif);
 
-/* After the report's pass. Changes times in `recorded` that the trace does not have. */
+/* Predicts; after the pass of the report. Changes times in `recorded` that the trace does not have. */
 struct whatif whatif_of(const struct report *report, struct recorded *recorded);
-/* The same of a trace that has been read already, without a watch: it is read once more. */
+/* The same for a trace that has been read without a watch: reads it once more. */
 struct whatif whatif_of_source(const struct trace_source *source);
 
 #ifdef __cplusplus

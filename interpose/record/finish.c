@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/at_exit.h"
+#include "analysis/base/sink.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/floats.h"
 #include "interpose/base/output.h"
@@ -83,7 +84,7 @@ static void print_to_file(const char *pattern)
         diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write ", path, ": ", strerror(errno));
         return;
     }
-    if (!print(&file, ptds_full_report))
+    if (!print(&file, at_exit_full_report))
         diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write all of the report to ", path, "; is the disk full?");
     output_close(&file);
 }
@@ -127,7 +128,7 @@ void finish_recording(void)
     const struct env_output_to *report = &env_get()->report;
     const struct floats floats = floats_hold();
     if (report->kind == ENV_OUTPUT_STDERR && output_is_there(output_stderr()))
-        print(output_stderr(), ptds_summary);
+        print(output_stderr(), at_exit_summary);
     else if (report->kind == ENV_OUTPUT_FILE)
         print_to_file(report->path);
     floats_back(&floats);

@@ -9,11 +9,14 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/check/check.h"
-#include "analysis/report/edge_feed.h"
+#include "analysis/base/sink.h"
+#include "analysis/check/conditions.h"
+#include "analysis/check/failed_edges.h"
+#include "analysis/report/edges/edge_feed.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_summary.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds
@@ -383,13 +386,13 @@ TEST_P(Agree, ChecksFailOnTheSameOrdersAndFindings)
         char error[CHECK_ERROR_SIZE] = "";
         conditions conditions = {};
         ASSERT_TRUE(conditions_add(&conditions, (std::string("verdict=") + key).c_str(), error)) << error;
-        edges_check check = {};
-        ASSERT_TRUE(edges_look(&check, &conditions, report, 0));
+        failed_edges check = {};
+        ASSERT_TRUE(failed_edges_look(&check, &conditions, report, 0));
         uint64_t broken = 0;
         for (size_t i = 0; i < check.breaks.count; i++)
             broken += check.breaks.items[i].count;
         EXPECT_EQ(GetParam().orders.count(key) != 0 ? GetParam().orders.at(key) : 0, static_cast<long long>(broken)) << key;
-        edges_check_free(&check);
+        failed_edges_free(&check);
         conditions_free(&conditions);
     }
     conditions any = {};
@@ -397,7 +400,7 @@ TEST_P(Agree, ChecksFailOnTheSameOrdersAndFindings)
     size_t failing = 0, shown = 0, i;
     json_t *finding;
     for (i = 0; i < opened.folds.list.count; i++) {
-        candidate found = candidate_of(&opened.folds.list.items[i], 1);
+        candidate found = conditions_candidate(&opened.folds.list.items[i], 1);
         failing += conditions_meet(&any, &found);
     }
     json_array_foreach(findings, i, finding) shown += json_is_null(json_object_get(finding, "folded"));

@@ -50,7 +50,7 @@ std::string summary(unsigned run_ms, uint64_t budget_ns, long long cpu_us_a_look
     TextOf out;
     pretended.moves = true;
     pretended.cpu_us_a_look = cpu_us_a_look;
-    EXPECT_EQ(0, ptds_summary(trace.source(), budget_ns, &out));
+    EXPECT_EQ(0, at_exit_summary(trace.source(), budget_ns, &out));
     pretended.moves = false;
     return out.text;
 }

@@ -12,6 +12,9 @@
 
 #include "analysis/base/agenda.h"
 #include "analysis/base/duration.h"
+#include "analysis/base/id_map.h"
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
 #include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
 #include "analysis/base/text.h"

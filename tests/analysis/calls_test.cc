@@ -4,7 +4,9 @@
 // trace's own schema; which regions a call is in, and in what order threads' calls come; when operations ran on a device.
 #include <gtest/gtest.h>
 
-#include "analysis/trace/device_times.h"
+#include "analysis/trace/device_runs.h"
+#include "analysis/trace/merge.h"
+#include "analysis/trace/record_sizes.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -48,16 +50,16 @@ public:
     Selecting(const std::string &bytes, const struct selection &selection, uint64_t start = 0) : merged(bytes)
     {
         char message[TRACE_ERROR_SIZE] = "";
-        status = selected_begin(&selected_, &selection, &merged.trace, start, message);
+        status = selection_begin(&selected_, &selection, &merged.trace, start, message);
         error = message;
         merged.Calls([&](const call &one, bool) {
-            if (status == 0 && selected_has(&selected_, &one))
+            if (status == 0 && selection_has(&selected_, &one))
                 taken += (taken.empty() ? "" : " ") + std::to_string(one.r.enter / 1000);
         });
     }
     ~Selecting()
     {
-        selected_end(&selected_);
+        selection_end(&selected_);
     }
 
     std::string taken, error; /* microseconds of entry */
@@ -205,8 +207,8 @@ struct Schema {
     explicit Schema(const std::string &text)
     {
         uint16_t usual[32] = {};
-        schema_read(usual, "", 0);
-        schema_read(fixed, text.data(), text.size());
+        record_sizes_read(usual, "", 0);
+        record_sizes_read(fixed, text.data(), text.size());
         for (unsigned id = 0; id < 32; id++)
             if (fixed[id] != usual[id])
                 changed += (changed.empty() ? "" : " ") + std::to_string(id) + ":" + std::to_string(fixed[id]);
@@ -334,25 +336,25 @@ std::string RunsOf(const TraceBuilder &builder, const std::vector<std::pair<uint
 {
     MemoryTrace memory(builder.Bytes());
     struct trace trace;
-    struct device_times times;
+    struct device_run_list times;
     char message[TRACE_ERROR_SIZE] = "";
     std::string text;
     EXPECT_EQ(0, trace_read(&trace, memory.source(), message)) << message;
-    device_times_begin(&times, &trace);
+    device_runs_begin(&times, &trace);
     for (const auto &[thread, enter] : asked_of) {
         call asked = {};
         asked.thread = thread;
         asked.r.enter = enter * 1000;
-        const device_run *run = device_times_of(&times, &asked);
+        const device_run *run = device_runs_of(&times, &asked);
         uint64_t after = 0, ns = 0;
         if (run != nullptr)
-            device_run_times(&trace, run, &after, &ns);
+            device_runs_times(&trace, run, &after, &ns);
         text += text.empty() ? "" : " ";
         text += run == nullptr
                     ? "none"
                     : std::to_string(after / 1000) + "+" + std::to_string(ns / 1000) + "," + std::to_string(run->device);
     }
-    device_times_end(&times);
+    device_runs_end(&times);
     trace_close(&trace);
     return text;
 }

@@ -3,7 +3,8 @@
 // `ptds check` as a pipeline meets it: exit statuses, lines, conditions, regions. Baselines: baseline_test.cc.
 #include <unistd.h>
 
-#include "analysis/check/check.h"
+#include "analysis/check/conditions.h"
+#include "analysis/check/failed_edges.h"
 #include "tests/analysis/checked.h"
 
 namespace ptds
@@ -386,8 +387,8 @@ TEST(Edges, FailByTheirVerdict)
     struct report report;
     ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
     report.edges.analysed = false;
-    edges_check check = {};
-    ASSERT_TRUE(edges_look(&check, &conditions, &report, 0));
+    failed_edges check = {};
+    ASSERT_TRUE(failed_edges_look(&check, &conditions, &report, 0));
     EXPECT_EQ(0u, check.breaks.count);
     EXPECT_EQ(1u, check.unjudged) << "no edges is not the same as nobody looked";
     std::vector<edge> edges(4);
@@ -398,16 +399,16 @@ TEST(Edges, FailByTheirVerdict)
     }
     edges[3].to.stack = 2;
     Judge(&report, edges);
-    edges_check judged = {};
-    ASSERT_TRUE(edges_look(&judged, &conditions, &report, 0));
+    failed_edges judged = {};
+    ASSERT_TRUE(failed_edges_look(&judged, &conditions, &report, 0));
     EXPECT_EQ(0u, judged.unjudged);
     ASSERT_EQ(2u, judged.breaks.count) << "those between the same places are one";
     EXPECT_EQ(2u, judged.breaks.items[0].count);
     EXPECT_EQ(VERDICT_NEEDED, judged.breaks.items[0].verdict);
     EXPECT_EQ(2u, judged.breaks.items[1].edge->to.stack);
-    edges_check_free(&judged);
+    failed_edges_free(&judged);
     report_end(&report);
-    edges_check_free(&check);
+    failed_edges_free(&check);
     conditions_free(&conditions);
 }
 
@@ -419,7 +420,7 @@ TEST(Conditions, NamesAllRulesWhereOneIsNotKnown)
     const rule *rules[RULES_MOST];
     for (auto *list : {conditions_add, conditions_ignore}) {
         ASSERT_FALSE(list(&conditions, "frob", error));
-        for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        for (size_t i = 0, count = registry_all(rules); i < count; i++)
             EXPECT_NE(std::string::npos, (std::string(error) + ",").find(std::string(", ") + rules[i]->id + ",")) << error;
     }
     conditions_free(&conditions);

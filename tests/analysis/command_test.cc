@@ -412,7 +412,7 @@ TEST(Report, NamesSitesOfObjectsThatAreThere)
     TraceBuilder builder;
     uint64_t base = reinterpret_cast<uint64_t>(&__executable_start);
     builder.Object(1, self, base, base + 0x10000000);
-    builder.Stack(1, {reinterpret_cast<uint64_t>(&ptds_summary) + 4});
+    builder.Stack(1, {reinterpret_cast<uint64_t>(&at_exit_summary) + 4});
     builder.Stream(1, PTDS_STREAM_LEGACY);
     for (uint32_t thread = 1; thread <= 2; thread++) {
         CallSpec call;
@@ -426,7 +426,7 @@ TEST(Report, NamesSitesOfObjectsThatAreThere)
     TraceFile trace(builder.Bytes());
     Ran ran = Ptds("report --all " + trace.path);
     EXPECT_EQ(0, ran.status);
-    EXPECT_TRUE(Has(ran, " ptds_summary")) << ran.out;
+    EXPECT_TRUE(Has(ran, " at_exit_summary")) << ran.out;
 }
 
 /* As built: analysis/ptds finds interpose/libptds.so by itself; its real path is what the program gets. */

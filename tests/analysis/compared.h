@@ -5,7 +5,6 @@
 #ifndef PTDS_TESTS_ANALYSIS_COMPARED_H
 #define PTDS_TESTS_ANALYSIS_COMPARED_H
 
-#include "analysis/check/check.h"
 #include "analysis/check/results.h"
 #include "analysis/compare/compare.h"
 #include "analysis/views/check/check_views.h"
@@ -42,7 +41,7 @@ inline bool Compared(const history &before, const history &now, unsigned forms =
         if (forms >> form++ & 1)
             writer(&diff, &out);
     results_free(&results);
-    comparison_free(&comparison);
+    compare_free(&comparison);
     return differs;
 }
 

@@ -6,7 +6,8 @@
 #include <ctime>
 #include <fstream>
 
-#include "analysis/compare/file.h"
+#include "analysis/check/conditions.h"
+#include "analysis/compare/baseline.h"
 #include "tests/analysis/compared.h"
 #include "tests/support/expected.h"
 
@@ -92,10 +93,10 @@ TEST_P(Compare, SaysAllOfThis)
          {"any,slower,gpu-slower,gpu-idle", "error", "warning,slower", "note", "cost>8ms", "sync-copy,gpu-idle"})
         said += Check(comparison, fail_on, "");
     said += Check(comparison, "any,slower", "sync-copy,more-calls");
-    comparison_free(&comparison);
+    compare_free(&comparison);
     compare(&back, &after, &before, {0.2, {0, 100000}});
     said += "===== the other way round, by a fifth\n" + Diff(back, true);
-    comparison_free(&back);
+    compare_free(&back);
     said += Written(before);
     history_free(&before);
     history_free(&after);
@@ -134,7 +135,7 @@ TEST(Histories, OfManyPlacesTakeLittleTime)
     EXPECT_LT((clock() - begin) / CLOCKS_PER_SEC, 10) << "not a matter of all pairs of them";
     EXPECT_EQ(size_t{2 * PLACES}, comparison.unsure[CHANGE_NEW]) << "other names";
     EXPECT_EQ(size_t{2 * PLACES}, comparison.unsure[CHANGE_GONE]);
-    comparison_free(&comparison);
+    compare_free(&comparison);
     history_free(&sides[BEFORE]);
     history_free(&sides[AFTER]);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/trace/source.h"
+#include "analysis/trace/trace_source.h"
 #include "tests/analysis/support.h"
 #include "tests/interpose/shim_test.h"
 

@@ -9,6 +9,8 @@
 #include <map>
 
 #include "analysis/trace/in_flight.h"
+#include "analysis/trace/merge.h"
+#include "analysis/trace/records.h"
 #include "tests/analysis/support.h"
 #include "tests/support/expected.h"
 
@@ -149,7 +151,7 @@ private:
             const chunk_ref &chunk = trace_.chunks.items[i];
             chunks += All({chunk.index, chunk.thread, chunk.sequence, chunk.bytes, chunk.lost}) + "; ";
         }
-        trace_each_record(
+        records_each(
             &trace_, 1u << PTDS_REC_EDGE | 1u << PTDS_REC_REGION,
             [](void *data, uint32_t thread, uint16_t kind, const void *) {
                 *static_cast<std::string *>(data) += All({thread, kind}) + "; ";

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tests/analysis/support.h"
+#include "analysis/trace/frames.h"
 
 namespace ptds
 {
@@ -444,7 +445,7 @@ TEST(Frames, AreInTheObjectThatWasMappedThereLast)
         uint32_t id;
     } where[] = {{0xfff, 0}, {0x1000, 1}, {0x17ff, 1}, {0x1800, 2}, {0x18ff, 2}, {0x1900, 1}, {0x1fff, 1}, {0x2000, 0}};
     for (const auto &one : where) {
-        const object_def *object = definitions_object_at(&of.defs, one.pc);
+        const object_def *object = frames_object_at(&of.defs, one.pc);
         EXPECT_EQ(one.id, object != nullptr ? object->id : 0) << std::hex << one.pc;
     }
     ptds_rec_OBJECT object = {};
@@ -510,7 +511,7 @@ TEST(Frames, ThatAreShown)
         const stack_def *stack = of.Stack(1, pc);
         std::string text;
         for (uint32_t n = 0; n < 10; n++) {
-            uint32_t frame = definitions_nth_shown(stack, n, most);
+            uint32_t frame = frames_nth_shown(stack, n, most);
             text += frame < stack->count ? std::to_string(frame) : n < stack->count ? "-" : "";
         }
         return text;
@@ -520,9 +521,9 @@ TEST(Frames, ThatAreShown)
     EXPECT_EQ("0145--", shown({1, 2, 3, 4, at, 6}, 4));
     EXPECT_EQ("0123--", shown({1, at, 3, 4, 5, 6}, 4)) << "it is among the first ones anyway";
     EXPECT_EQ("0123--", shown({1, 2, at, 4, 5, 6}, 4));
-    EXPECT_EQ(3u, definitions_shown(of.Stack(1, {1, 2, 3, at, at}), 1));
-    EXPECT_EQ(1u, definitions_shown(of.Stack(1, {1, 2, 3}), 1));
-    EXPECT_EQ(0u, definitions_shown(of.Stack(1, {at}), 7));
+    EXPECT_EQ(3u, frames_shown(of.Stack(1, {1, 2, 3, at, at}), 1));
+    EXPECT_EQ(1u, frames_shown(of.Stack(1, {1, 2, 3}), 1));
+    EXPECT_EQ(0u, frames_shown(of.Stack(1, {at}), 7));
 }
 
 TEST(Frames, TheCallerIsOutsideCuda)
@@ -531,15 +532,15 @@ TEST(Frames, TheCallerIsOutsideCuda)
     of.Object(1, 0x1000, 0x2000, "/usr/lib/libcuda.so.1");
     of.Object(2, 0x2000, 0x3000, "/usr/lib/libcudart.so.12");
     of.Object(3, 0x3000, 0x4000, "/opt/app");
-    EXPECT_EQ(2u, definitions_caller(&of.defs, of.Stack(1, {0x1000, 0x2000, 0x3000, 0x1000})));
-    EXPECT_EQ(0u, definitions_caller(&of.defs, of.Stack(2, {0x3000, 0x2000})));
-    EXPECT_EQ(0u, definitions_caller(&of.defs, of.Stack(3, {0x9999})));
-    EXPECT_EQ(1u, definitions_caller(&of.defs, of.Stack(4, {0x1000, 0x2000}))) << "the outermost is one whatever it is";
-    EXPECT_EQ(0u, definitions_caller(&of.defs, of.Stack(5, {})));
-    EXPECT_EQ(3u, definitions_calling_object(&of.defs, 1)->id);
-    EXPECT_EQ(3u, definitions_calling_object(&of.defs, 2)->id);
+    EXPECT_EQ(2u, frames_caller(&of.defs, of.Stack(1, {0x1000, 0x2000, 0x3000, 0x1000})));
+    EXPECT_EQ(0u, frames_caller(&of.defs, of.Stack(2, {0x3000, 0x2000})));
+    EXPECT_EQ(0u, frames_caller(&of.defs, of.Stack(3, {0x9999})));
+    EXPECT_EQ(1u, frames_caller(&of.defs, of.Stack(4, {0x1000, 0x2000}))) << "the outermost is one whatever it is";
+    EXPECT_EQ(0u, frames_caller(&of.defs, of.Stack(5, {})));
+    EXPECT_EQ(3u, frames_calling_object(&of.defs, 1)->id);
+    EXPECT_EQ(3u, frames_calling_object(&of.defs, 2)->id);
     for (uint32_t none : {0, 3, 5, 6})
-        EXPECT_EQ(nullptr, definitions_calling_object(&of.defs, none)) << none;
+        EXPECT_EQ(nullptr, frames_calling_object(&of.defs, none)) << none;
 }
 
 } // namespace

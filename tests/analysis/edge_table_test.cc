@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edges added up (report/edges.c), against sums that are kept in maps of everything: what is counted, which edges are one
-// group, which of them stands for it, in which order groups stand, what a call site's finding is told; and what becomes of
-// those that are too many.
+// Edges added up (report/edges/edge_table.c), against sums that are kept in maps of everything: what is counted, which
+// edges are one group, which of them stands for it, in which order groups stand, what a call site's finding is told; and
+// what becomes of those that are too many.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/report/edges.h"
+#include "analysis/report/edges/edge_table.h"
 #include "tests/analysis/random_choice.h"
 #include "tests/analysis/support.h"
 

@@ -11,7 +11,8 @@
 
 #include <jansson.h>
 
-#include "analysis/report/edge_feed.h"
+#include "analysis/report/edges/edge_feed.h"
+#include "analysis/views/export/export_formats.h"
 #include "tests/support/run_child.h"
 
 namespace ptds

@@ -13,8 +13,9 @@
 #include <cstring>
 #include <memory>
 
-#include "analysis/views/export/export.h"
-#include "analysis/symbols/symbols.h"
+#include "analysis/views/export/export_job.h"
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/views/export/export_formats.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -51,14 +52,14 @@ public:
             EXPECT_TRUE(traces_add(&traces, paths_.back().c_str()));
         }
         traces_order(&traces);
-        folds_make(&folds, &traces);
-        namer = symbols_begin();
+        fold_make(&folds, &traces);
+        namer = symbolizer_begin();
     }
     ~Opened()
     {
-        folds_free(&folds);
+        fold_free(&folds);
         traces_free(&traces);
-        symbols_end(namer);
+        symbolizer_end(namer);
         for (const std::string &path : paths_)
             unlink(path.c_str());
     }

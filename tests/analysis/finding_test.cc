@@ -9,7 +9,8 @@
 #include <set>
 
 #include "analysis/findings/rule.h"
-#include "analysis/report/fold.h"
+#include "analysis/report/default_cost.h"
+#include "analysis/report/many/fold.h"
 #include "analysis/report/report.h"
 #include "tests/analysis/support.h"
 
@@ -21,7 +22,7 @@ namespace
 const struct rule &AnyRule()
 {
     const rule *rules[RULES_MOST];
-    rules_all(rules);
+    registry_all(rules);
     return *rules[0];
 }
 
@@ -30,7 +31,7 @@ class Found
 public:
     ~Found()
     {
-        findings_free(&list);
+        finding_free_all(&list);
     }
     Found() = default;
     Found(const Found &) = delete;
@@ -174,7 +175,7 @@ TEST(Findings, BeyondTheMostAreRefusedAndCounted)
     EXPECT_EQ(AnyRule().severity, about->severity);
     EXPECT_EQ(nullptr, finding_about(&other.list, &AnyRule(), 3, nullptr)->text);
     other.list.refused = 5;
-    findings_move(&found.list, &other.list);
+    finding_move_all(&found.list, &other.list);
     EXPECT_EQ(7u, found.list.refused);
     EXPECT_EQ(size_t{FINDING_LIMIT} + 2, found.list.list.count);
     EXPECT_EQ(0u, other.list.list.count);
@@ -184,7 +185,7 @@ TEST(Findings, BeyondTheMostAreRefusedAndCounted)
     finding_cost_unknown(found.list.list.items[9]);
     EXPECT_EQ(11u, found.list.list.items[7]->host_ns);
     EXPECT_EQ(4u, found.list.list.items[7]->known);
-    findings_keep(&found.list, finding_has_cost);
+    finding_keep_only(&found.list, finding_has_cost);
     ASSERT_EQ(2u, found.list.list.count);
     EXPECT_EQ(8u, found.list.list.items[0]->stack);
     EXPECT_EQ(10u, found.list.list.items[1]->stack);
@@ -218,7 +219,7 @@ TEST(Findings, StandByWhatTheySay)
                 one.fold = fold != 0 ? FOLD_LIBRARY : FOLD_SHOWN;
                 one.doubt = static_cast<enum doubt>(doubt);
                 one.severity = static_cast<enum severity>(severity);
-                places += std::to_string(finding_place(&one));
+                places += std::to_string(rank_place(&one));
             }
     EXPECT_EQ("331221000444444444", places);
 }
@@ -319,7 +320,7 @@ TEST(DefaultStreamOfARun, CostsNothingWhereAllItsOrdersAreNeeded)
         memset(report.edges.counts, 0, sizeof report.edges.counts);
         for (const auto &order : orders)
             report.edges.counts[order.first][order.second]++;
-        return default_cost_names[report_default_stream(&report).cost];
+        return default_cost_names[default_cost_of(&report).cost];
     };
     EXPECT_STREQ("up-to", cost({}));
     const enum edge_kind kinds[] = {EDGE_FAN_IN, EDGE_FAN_OUT, EDGE_FIFO};

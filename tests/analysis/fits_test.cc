@@ -6,9 +6,12 @@
 
 #include <functional>
 
+#include "analysis/base/line.h"
 #include "analysis/report/residual.h"
+#include "analysis/views/gap_words.h"
 #include "analysis/views/opening.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_summary.h"
 #include "tests/analysis/exported.h"
 #include "tests/support/expected.h"
 
@@ -104,7 +107,7 @@ std::string Kept(const std::vector<unsigned> &reasons)
 std::string GapsOf(const struct report *report)
 {
     std::string all;
-    report_gaps(
+    gap_words(
         report, [](void *out, const char *line) { *static_cast<std::string *>(out) += std::string(line) + "\n"; }, &all);
     return all;
 }
@@ -190,19 +193,19 @@ TEST(Fits, HowBusyTheGpuIs)
 {
     struct report_totals totals = {};
     totals.gpu_operations = 2;
-    EXPECT_STREQ("GPU time is not recorded", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPU time is not recorded", report_words_gpu_busy(&totals).text);
     totals.gpu_timed = 1;
-    EXPECT_STREQ("GPU time is not counted", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPU time is not counted", report_words_gpu_busy(&totals).text);
     totals.gpu_span_ns = 100000000;
     totals.gpu_busy_ns = 999999;
-    EXPECT_STREQ("GPU busy at least 1000.0 us of 100.0 ms", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPU busy at least 1000.0 us of 100.0 ms", report_words_gpu_busy(&totals).text);
     totals.gpu_busy_ns = 1000000;
-    EXPECT_STREQ("GPU busy at least 1 % of 100.0 ms", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPU busy at least 1 % of 100.0 ms", report_words_gpu_busy(&totals).text);
     totals.gpu_timed = totals.gpus = 2;
-    EXPECT_STREQ("GPUs busy 1 % of 100.0 ms", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPUs busy 1 % of 100.0 ms", report_words_gpu_busy(&totals).text);
     totals.gpu_busy_ns = 0;
     totals.gpus = 1;
-    EXPECT_STREQ("GPU busy 0 ns of 100.0 ms", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPU busy 0 ns of 100.0 ms", report_words_gpu_busy(&totals).text);
 }
 
 /* A thread that is called as its program is was named by nobody. */
@@ -215,7 +218,7 @@ TEST(Fits, NamesOfThreads)
                                {"rog", "1 (rog)"}}) {
         Changeable changeable("thread 1=" + name + "\n1@0 launch s=L k=a\n");
         char text[100];
-        report_id(changeable.report.get(), FINDING_THREADS, 1, text, sizeof text);
+        report_words_id(changeable.report.get(), FINDING_THREADS, 1, text, sizeof text);
         EXPECT_EQ(shown, text);
     }
 }
@@ -228,7 +231,7 @@ TEST(Fits, NamesOfKernels)
                     all(std::min(length, size_t(500)), 'k');
         Changeable changeable("1@0 launch s=L k=" + name + "\n");
         char text[400];
-        report_id(changeable.report.get(), FINDING_KERNELS, 1, text, sizeof text);
+        report_words_id(changeable.report.get(), FINDING_KERNELS, 1, text, sizeof text);
         std::string seen = text;
         EXPECT_EQ(name.size() > 1000 ? name.substr(0, 399) : (all + "()").substr(0, 399), seen) << length;
     }

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/compare/file.h"
+#include "analysis/compare/baseline.h"
 #include "tests/analysis/compared.h"
 
 namespace

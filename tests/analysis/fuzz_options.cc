@@ -9,7 +9,8 @@
 #include <string>
 
 #include "analysis/base/duration.h"
-#include "analysis/check/check.h"
+#include "analysis/check/conditions.h"
+#include "analysis/check/region_limits.h"
 
 extern "C" {
 #include "interpose/env/env.h"
@@ -42,9 +43,9 @@ void Conditions(const char *text)
 void Regions(const char *text)
 {
     char error[CHECK_ERROR_SIZE] = "";
-    regions_check check = {};
-    Sound(regions_add(&check, text, error), error);
-    regions_free(&check);
+    region_limits check = {};
+    Sound(region_limits_add(&check, text, error), error);
+    region_limits_free(&check);
 }
 
 void Duration(const char *text)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/analysis/support.h"
+#include "analysis/views/text/report_summary.h"
 
 namespace
 {

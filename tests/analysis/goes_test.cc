@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/views/goes_words.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/json/report_json.h"
 #include "tests/analysis/support.h"
 
@@ -18,47 +18,47 @@ namespace
 std::vector<const rule *> All()
 {
     const rule *rules[RULES_MOST];
-    size_t count = rules_all(rules);
+    size_t count = registry_all(rules);
     return {rules, rules + count};
 }
 
 TEST(Goes, EachRuleDeclaresIt)
 {
-    const std::map<std::string, enum goes_by> declared = {
-        {"legacy-barrier", GOES_WITH_BARRIER},
-        {"legacy-shared-by-threads", GOES_WITH_TURN},
-        {"sync-copy", GOES_WITH_WAIT},
-        {"pageable-async-copy", GOES_WITH_PART},
-        {"blocking-free", GOES_STAYS},
-        {"blocking-alloc", GOES_NEVER},
-        {"blocking-pin", GOES_NEVER},
-        {"device-wide-sync", GOES_STAYS},
-        {"over-wide-sync", GOES_WITH_WAIT},
-        {"useless-sync", GOES_WITH_PART},
-        {"blocking-stream-created", GOES_WITH_OTHERS},
-        {"blocking-module-load", GOES_STAYS},
-        {"lazy-load-holds-others", GOES_NEVER},
-        {"lock-contention", GOES_NEVER},
-        {"host-function-serialises", GOES_WITH_LEGACY},
-        {"hardware-queues", GOES_WITH_REMAP},
-        {"capture-conflict", GOES_NEVER},
-        {"process-switch", GOES_NEVER},
-        {"deadlock-risk", GOES_WITH_WAIT},
-        {"event-misuse", GOES_NEVER},
-        {"query-spin", GOES_WITH_PART},
-        {"stream-switching", GOES_NEVER},
-        {"thread-end", GOES_WITH_REMAP},
-        {"order-given-up", GOES_WITH_PROMISE},
-        {"small-copy", GOES_NEVER},
-        {"unordered-conflict", GOES_NEVER},
-        {"thread-relative-handle", GOES_NEVER},
-        {"mixed-build", GOES_AS_ONE_BUILD},
-        {"half-remapped", GOES_WITH_MOVE},
+    const std::map<std::string, enum removed_by> declared = {
+        {"legacy-barrier", REMOVED_WITH_BARRIER},
+        {"legacy-shared-by-threads", REMOVED_WITH_TURN},
+        {"sync-copy", REMOVED_WITH_WAIT},
+        {"pageable-async-copy", REMOVED_WITH_PART},
+        {"blocking-free", REMOVED_STAYS},
+        {"blocking-alloc", REMOVED_NEVER},
+        {"blocking-pin", REMOVED_NEVER},
+        {"device-wide-sync", REMOVED_STAYS},
+        {"over-wide-sync", REMOVED_WITH_WAIT},
+        {"useless-sync", REMOVED_WITH_PART},
+        {"blocking-stream-created", REMOVED_WITH_OTHERS},
+        {"blocking-module-load", REMOVED_STAYS},
+        {"lazy-load-holds-others", REMOVED_NEVER},
+        {"lock-contention", REMOVED_NEVER},
+        {"host-function-serialises", REMOVED_WITH_LEGACY},
+        {"hardware-queues", REMOVED_WITH_REMAP},
+        {"capture-conflict", REMOVED_NEVER},
+        {"process-switch", REMOVED_NEVER},
+        {"deadlock-risk", REMOVED_WITH_WAIT},
+        {"event-misuse", REMOVED_NEVER},
+        {"query-spin", REMOVED_WITH_PART},
+        {"stream-switching", REMOVED_NEVER},
+        {"thread-end", REMOVED_WITH_REMAP},
+        {"order-given-up", REMOVED_WITH_PROMISE},
+        {"small-copy", REMOVED_NEVER},
+        {"unordered-conflict", REMOVED_NEVER},
+        {"thread-relative-handle", REMOVED_NEVER},
+        {"mixed-build", REMOVED_AS_ONE_BUILD},
+        {"half-remapped", REMOVED_WITH_MOVE},
     };
     EXPECT_EQ(declared.size(), All().size());
     for (const rule *one : All()) {
         ASSERT_EQ(1u, declared.count(one->id)) << one->id << " says nothing";
-        EXPECT_EQ(declared.at(one->id), one->goes) << one->id;
+        EXPECT_EQ(declared.at(one->id), one->removed_by) << one->id;
     }
 }
 
@@ -68,7 +68,8 @@ TEST(Goes, TheDocumentSaysWhatTheRulesDeclare)
     for (const rule *one : All()) {
         std::ifstream file("docs/rules.md");
         ASSERT_TRUE(file.good());
-        std::string begin = std::string("| `") + one->id + "` |", end = std::string("| ") + goes_by_words[one->goes] + " |";
+        std::string begin = std::string("| `") + one->id + "` |",
+                    end = std::string("| ") + removed_by_words[one->removed_by] + " |";
         std::string line, row;
         while (std::getline(file, line))
             if (line.compare(0, begin.size(), begin) == 0)
@@ -85,7 +86,7 @@ std::string Said(const std::string &rule, const std::string &trace)
     EXPECT_EQ(0, report.status) << report.error;
     for (size_t i = 0; i < report->findings.count; i++)
         if (rule == report->findings.items[i]->rule->id)
-            return goes_line(report.get(), report->findings.items[i]).text;
+            return removal_words_finding(report.get(), report->findings.items[i]).text;
     return "no such finding:\n" + report.Text();
 }
 
@@ -208,7 +209,7 @@ TEST(Goes, EveryViewSaysTheSame)
     TextOf json;
     ASSERT_EQ(0, report_json(report.get(), nullptr, &json));
     for (size_t i = 0; i < report->findings.count; i++) {
-        std::string said = goes_line(report.get(), report->findings.items[i]).text;
+        std::string said = removal_words_finding(report.get(), report->findings.items[i]).text;
         EXPECT_NE(std::string::npos, report.Text().find("by policy             " + said)) << said;
         EXPECT_NE(std::string::npos, json.text.find('"' + said + '"')) << said;
     }

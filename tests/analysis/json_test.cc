@@ -10,8 +10,9 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/views/gap_words.h"
 #include "analysis/views/json/report_json.h"
-#include "analysis/views/words.h"
+#include "analysis/views/report_words.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -124,7 +125,7 @@ TEST(Json, WhatIsMoreThanCanBeFollowed)
 std::string GapsOf(const struct report &report)
 {
     std::string said;
-    unsigned lines = report_gaps(
+    unsigned lines = gap_words(
         &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
         &said);
     EXPECT_EQ(static_cast<size_t>(lines), static_cast<size_t>(std::count(said.begin(), said.end(), '\n')));
@@ -189,17 +190,17 @@ TEST(Gaps, SayWhatMayTouchAnyMemory)
     report->totals.opaque = 99;
     uint64_t *why = report->totals.touch_all;
     why[PTDS_OPAQUE_GRAPH] = 1;
-    EXPECT_EQ("1 operation may touch any memory: " + std::string(report_touch_everything(PTDS_OPAQUE_GRAPH)) + "\n",
+    EXPECT_EQ("1 operation may touch any memory: " + std::string(report_words_touch_everything(PTDS_OPAQUE_GRAPH)) + "\n",
               GapsOf(*report));
     why[PTDS_OPAQUE_GRAPH] = 2;
     why[PTDS_OPAQUE_EVENT] = 1;
     EXPECT_EQ(0u, GapsOf(*report).find("3 operations may touch any memory: "));
-    EXPECT_NE(std::string::npos, GapsOf(*report).find(report_touch_everything(PTDS_OPAQUE_GRAPH)));
+    EXPECT_NE(std::string::npos, GapsOf(*report).find(report_words_touch_everything(PTDS_OPAQUE_GRAPH)));
     EXPECT_NE(std::string::npos, GapsOf(*report).find(" 1 more")) << GapsOf(*report);
     std::set<std::string> words;
     for (unsigned i = PTDS_OPAQUE_NO + 1; i < PTDS_OPAQUE_REASONS; i++) {
         why[i] = 1000;
-        words.insert(report_touch_everything(i));
+        words.insert(report_words_touch_everything(i));
     }
     EXPECT_EQ(0u, GapsOf(*report).find("13 000 operations may touch any memory: "));
     EXPECT_NE(std::string::npos, GapsOf(*report).find(" 12 more")) << GapsOf(*report);
@@ -256,7 +257,7 @@ TEST(Json, HowLongGpusWereBusy)
     EXPECT_EQ(400000, json_integer_value(json.At("totals", "gpu_busy_ns")));
     EXPECT_EQ(1500000, json_integer_value(json.At("totals", "gpu_span_ns")));
     Built built(builder.Bytes());
-    EXPECT_STREQ("GPUs busy 27 % of 1.5 ms", report_gpu_busy(&built->totals).text);
+    EXPECT_STREQ("GPUs busy 27 % of 1.5 ms", report_words_gpu_busy(&built->totals).text);
     Json without(BuildTrace("1@0 launch s=N1 k=a\n"));
     EXPECT_TRUE(json_is_null(without.At("totals", "gpu_busy_ns")));
     EXPECT_TRUE(json_is_null(without.At("totals", "gpu_span_ns")));
@@ -330,7 +331,7 @@ TEST(Json, WhyOperationsTouchEverything)
 TEST(Json, ParsesForEveryRulesTraces)
 {
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++) {
         Json bad(BuildTrace(rules[i]->bad)), good(BuildTrace(rules[i]->good));
         EXPECT_NE(0u, json_array_size(json_object_get(bad.root, "findings")));
     }

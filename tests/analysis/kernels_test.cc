@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kernels/kernels.h"
+#include "analysis/base/sink.h"
+#include "analysis/kernels/file_images.h"
+#include "analysis/kernels/kernel_json.h"
+#include "analysis/kernels/kernel_line.h"
+#include "analysis/kernels/kernel_use.h"
 #include "analysis/views/json/value.h"
 #include "tests/footprint/at_end.h"
 
@@ -86,7 +90,7 @@ std::string line(const char *name, const code_facts &facts)
 std::string json(const code_facts &facts, const char *key)
 {
     const kernel_row row = {"a.cubin", "_Z1fPf", &facts};
-    json_t *value = kernel_value(&row);
+    json_t *value = kernel_json(&row);
     char *dumped = json_dumps(json_object_get(value, key), JSON_COMPACT | JSON_ENCODE_ANY);
     const std::string text = dumped != nullptr ? dumped : "";
     free(dumped);
@@ -291,7 +295,7 @@ std::string found(const std::string &bytes)
         *static_cast<std::string *>(data) += std::to_string(size) + " ";
     };
     const AtEnd exact(bytes);
-    const int count = code_file_images(exact.data(), exact.size(), each, &text);
+    const int count = file_images(exact.data(), exact.size(), each, &text);
     return text + "of " + std::to_string(count);
 }
 

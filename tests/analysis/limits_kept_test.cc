@@ -2,6 +2,7 @@
 //
 // As limits_test.cc: what is kept at most, threads that end, several contexts, operations that nobody knows.
 #include "tests/analysis/limits.h"
+#include "analysis/report/default_cost.h"
 
 namespace ptds
 {
@@ -136,7 +137,7 @@ TEST(MoreLimits, WaitsThatAreKnownLate)
 {
     auto most = [](const std::string &text) {
         Built report(BuildTrace(text));
-        return report_default_stream(report.get()).most_ns;
+        return default_cost_of(report.get()).most_ns;
     };
     const std::string
         own = "1@0 launch s=B1 k=a\n1@10+900 copy s=L implicit from=device to=pageable bytes=4\n1@1000 launch s=N9 k=a\n",
@@ -163,10 +164,10 @@ TEST(MoreLimits, FindingsThatMayBeAboutTheDefaultStream)
         for (uint32_t stream : streams)
             finding_add(&finding, FINDING_STREAMS, stream);
         finding.sets[FINDING_STREAMS].more = more;
-        struct goes_about about = {};
-        about.by = GOES_WITH_LEGACY;
+        struct removed_question about = {};
+        about.by = REMOVED_WITH_LEGACY;
         about.finding = &finding;
-        return std::string(goes_keys[goes_under(&built->trace.defs, &about, GOES_GUARDED)]);
+        return std::string(removed_keys[removed_by_policy(&built->trace.defs, &about, REMOVED_UNDER_GUARDED)]);
     };
     EXPECT_EQ("no", goes({}, false));
     EXPECT_EQ("no", goes({1}, false));

@@ -8,10 +8,15 @@
 #include <set>
 #include <jansson.h>
 
+#include "analysis/report/many/traced.h"
+#include "analysis/report/outcome.h"
+#include "analysis/views/file_word.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/html/report_html.h"
+#include "analysis/views/html/timelines.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/text/many_screen.h"
 #include "tests/support/run_child.h"
 
 namespace ptds
@@ -157,7 +162,7 @@ TEST(Many, FoldsFindingsOverRanks)
     EXPECT_EQ(10u, first.count);
     EXPECT_EQ(4u, first.shares.count);
     EXPECT_EQ(4u, first.process) << "the one that it costs most stands for it";
-    spread spread = folded_spread(&first);
+    spread spread = fold_spread(&first);
     EXPECT_EQ(4u, spread.processes);
     EXPECT_EQ(4u, spread.most_process);
     EXPECT_EQ(980000u, spread.least) << "each of its calls, less the 20 us that a quick one may take";
@@ -226,7 +231,7 @@ TEST(Many, JsonHasProcessesAndShares)
     one.lost_us = 7000;
     Opened opened({TraceOf(zero), WithHeader(TraceOf(one), [](ptds_trace_header *header) { header->clean_end = 0; })});
     TextOf out;
-    ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &out));
+    ASSERT_EQ(0, report_json_many(&opened.traces, &opened.folds, opened.namer, &out));
     json_t *root = json_loads(out.text.c_str(), 0, nullptr);
     ASSERT_NE(nullptr, root);
     json_t *processes = json_object_get(root, "processes");
@@ -329,7 +334,7 @@ TEST(Many, UnknownCostIsNotZero)
 {
     Opened opened({BuildTrace("1@0 launch s=B1 k=a\n1@10 launch s=L k=b\n")});
     ASSERT_EQ(1u, opened.folds.list.count);
-    EXPECT_EQ(0u, folded_spread(&opened.folds.list.items[0]).processes);
+    EXPECT_EQ(0u, fold_spread(&opened.folds.list.items[0]).processes);
     TextOf out;
     many_text(&opened.traces, &opened.folds, opened.namer, &out);
     EXPECT_NE(std::string::npos, out.text.find("unknown in all")) << out.text;
@@ -354,10 +359,9 @@ TEST(Many, TheNextCommandIsAboutTheFirstRunThatIsWrong)
     TextOf screen;
     many_screen(&opened.traces, &opened.folds, opened.namer, 40, &screen);
     const traced *first = opened.traces.list.items[1];
-    EXPECT_EQ(DOUBT_WRONG, report_outcome(&first->report).doubt);
+    EXPECT_EQ(DOUBT_WRONG, outcome_of(&first->report).doubt);
     EXPECT_NE(std::string::npos, screen.text.find("WRONG: prog (pid 2)")) << screen.text;
-    EXPECT_NE(std::string::npos,
-              screen.text.find(std::string("Next: ptds report") + report_file(&first->report).text + ","))
+    EXPECT_NE(std::string::npos, screen.text.find(std::string("Next: ptds report") + file_word(&first->report).text + ","))
         << screen.text;
 }
 

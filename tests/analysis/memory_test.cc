@@ -120,7 +120,7 @@ TEST(Memory, IsAllGivenBack)
         EXPECT_EQ(0, analysed.left) << name;
     }
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         for (const char *text : {rules[i]->bad, rules[i]->good}) {
             MemoryTrace trace(BuildTrace(text));
             EXPECT_EQ(0, Analysed(trace.source()).left) << rules[i]->id;

@@ -17,6 +17,8 @@
 
 #include "analysis/model/model_orders.h"
 #include "tests/analysis/support.h"
+#include "analysis/model/model_slots.h"
+#include "analysis/trace/merge.h"
 
 namespace ptds
 {
@@ -618,8 +620,8 @@ TEST(Contexts, AreTheStreamsWhicheverIsCurrent)
     }
     Fed fed(builder.Bytes());
     uint32_t one, two;
-    ASSERT_TRUE(model_context_position(&fed.model, 1, &one));
-    ASSERT_TRUE(model_context_position(&fed.model, 2, &two));
+    ASSERT_TRUE(model_slots_context(&fed.model, 1, &one));
+    ASSERT_TRUE(model_slots_context(&fed.model, 2, &two));
     EXPECT_NE(one, two);
     ASSERT_EQ(3u, fed.views.size());
     for (const call_view &view : fed.views)

@@ -11,7 +11,8 @@
 #include <cstring>
 #include <sstream>
 
-#include "analysis/symbols/symbols.h"
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/trace/frames.h"
 #include "tests/analysis/support.h"
 #include "tests/support/run_child.h"
 
@@ -59,14 +60,14 @@ public:
     }
     ~Named()
     {
-        symbols_end(namer);
+        symbolizer_end(namer);
     }
     Named(const Named &) = delete;
 
     std::string Text()
     {
         char text[400];
-        report_frame(built_->get(), namer, pc_, text, sizeof text);
+        report_words_frame(built_->get(), namer, pc_, text, sizeof text);
         return text;
     }
     std::vector<site_place> Places()
@@ -77,7 +78,7 @@ public:
             strcpy(place.file, "as it was");
             place.line = -1;
         }
-        const object_def *object = definitions_object_at(&built_->get()->trace.defs, pc_);
+        const object_def *object = frames_object_at(&built_->get()->trace.defs, pc_);
         places.resize(namer->places(namer, object, pc_, places.data(), places.size()));
         return places;
     }
@@ -87,7 +88,7 @@ public:
     }
     const char *Trouble(uint64_t pc)
     {
-        return namer->trouble(namer, definitions_object_at(&built_->get()->trace.defs, pc));
+        return namer->trouble(namer, frames_object_at(&built_->get()->trace.defs, pc));
     }
 
     site_namer *namer = nullptr;
@@ -96,8 +97,8 @@ private:
     void Build(const TraceBuilder &builder)
     {
         built_ = std::make_unique<Built>(builder.Bytes());
-        namer = symbols_begin();
-        symbols_of(namer, &built_->get()->trace);
+        namer = symbolizer_begin();
+        symbolizer_of(namer, &built_->get()->trace);
     }
     uint64_t pc_;
     std::unique_ptr<Built> built_;

@@ -8,10 +8,12 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
+#include "analysis/views/text/many_screen.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/text/screen.h"
-#include "analysis/views/text/whatif.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"
 
@@ -130,10 +132,10 @@ TEST(PageAgree, NumbersAreWrittenAsInText)
     EXPECT_EQ(shares, page_says("ptds.percent(one, 1000000)"));
 }
 
-/* What the command does for text and page alike. */
+/* What the command does for text and page same_but_for_numbers. */
 void Replay(struct report *report)
 {
-    whatif_opening(report);
+    whatif_text_opening(report);
 }
 
 class AgreeOn : public testing::TestWithParam<const char *>
@@ -360,7 +362,7 @@ TEST(PageAgree, TheRepairOfSeveralTraces)
     struct repairs repairs;
     TextOf text, html;
     ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
-    repairs_text(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
+    repair_text_many(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
     EXPECT_TRUE(Has(text.text, "in 2 of 2 traces") && Has(text.text, "in 1 of 2 traces")) << text.text;
     ASSERT_EQ(0, report_html_many_repaired(&opened.traces, &opened.folds, nullptr, &repairs, opened.namer, &html));
     merge_traces_end(&repairs);

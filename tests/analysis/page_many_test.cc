@@ -6,6 +6,7 @@
 
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"
+#include "analysis/views/html/timelines.h"
 
 namespace ptds
 {

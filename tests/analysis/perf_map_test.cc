@@ -114,19 +114,19 @@ TEST(PerfMap, EachProcessHasItsOwnPerfMap)
 {
     Listed map(UnusedPid());
     Built one(JitTrace(UnusedPid()).Bytes()), other(JitTrace(UnusedPid() + 1).Bytes());
-    site_namer *namer = symbols_begin();
+    site_namer *namer = symbolizer_begin();
     char text[100];
     for (int turn = 0; turn < 2; turn++) {
-        symbols_of(namer, &one->trace);
+        symbolizer_of(namer, &one->trace);
         EXPECT_TRUE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << turn;
         EXPECT_STREQ("train_step (model.py)", text);
-        symbols_of(namer, &other->trace);
+        symbolizer_of(namer, &other->trace);
         EXPECT_FALSE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << turn;
     }
     unlink(map.path.c_str());
-    symbols_of(namer, &one->trace);
+    symbolizer_of(namer, &one->trace);
     EXPECT_TRUE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << "it is read once";
-    symbols_end(namer);
+    symbolizer_end(namer);
 }
 
 TEST(PerfMap, NamesOfThePerfMapAsTheyAre)

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/report/edge_feed.h"
+#include "analysis/report/edges/edge_feed.h"
 #include "tests/analysis/wire.h"
 
 namespace ptds

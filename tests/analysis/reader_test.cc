@@ -10,6 +10,9 @@
 #include <random>
 
 #include "tests/analysis/support.h"
+#include "analysis/trace/frames.h"
+#include "analysis/trace/merge.h"
+#include "analysis/trace/records.h"
 
 namespace ptds
 {
@@ -106,8 +109,8 @@ TEST(Reader, GivesBackWhatWasWritten)
     EXPECT_STREQ("main", definitions_thread(&read.trace.defs, 1)->text);
     EXPECT_EQ(2u, definitions_stack(&read.trace.defs, 1)->count);
     EXPECT_EQ(0x1020u, definitions_stack(&read.trace.defs, 1)->pc[1]);
-    EXPECT_STREQ("/opt/app/prog", definitions_object_at(&read.trace.defs, 0x1fff)->text);
-    EXPECT_EQ(nullptr, definitions_object_at(&read.trace.defs, 0x2000));
+    EXPECT_STREQ("/opt/app/prog", frames_object_at(&read.trace.defs, 0x1fff)->text);
+    EXPECT_EQ(nullptr, frames_object_at(&read.trace.defs, 0x2000));
     EXPECT_EQ(nullptr, definitions_kernel(&read.trace.defs, 77));
     EXPECT_EQ(2u, read.trace.threads);
     EXPECT_EQ(24u, read.trace.calls);
@@ -216,10 +219,10 @@ TEST(Reader, WhoseFramesAre)
         ASSERT_NE(nullptr, stack) << file;
         EXPECT_EQ(whose == OURS ? 2u : 3u, stack->count) << file;
         EXPECT_EQ(whose == OURS ? 0x1000000u : i * 0x1000u + 0x10u, stack->pc[0]) << file;
-        EXPECT_EQ(whose == CUDA ? 1u : 0u, definitions_caller(&read.trace.defs, stack)) << file;
+        EXPECT_EQ(whose == CUDA ? 1u : 0u, frames_caller(&read.trace.defs, stack)) << file;
         const stack_def *alone = definitions_stack(&read.trace.defs, 100 + i);
         EXPECT_EQ(whose == OURS ? 0u : 2u, alone->count) << file;
-        EXPECT_EQ(whose == CUDA ? 1u : 0u, definitions_caller(&read.trace.defs, alone)) << file << ", the last in any case";
+        EXPECT_EQ(whose == CUDA ? 1u : 0u, frames_caller(&read.trace.defs, alone)) << file << ", the last in any case";
     }
 }
 
@@ -230,7 +233,7 @@ TEST(Reader, RecordsAmongTheCalls)
     struct Seen {
         std::vector<std::string> records;
     } seen;
-    trace_each_record(
+    records_each(
         &read.trace, 1u << PTDS_REC_EDGE | 1u << PTDS_REC_HOST_RUN,
         [](void *data, uint32_t thread, uint16_t kind, const void *fixed) {
             std::string text = std::to_string(thread) + " " + std::to_string(kind);
@@ -410,7 +413,7 @@ void ReportFile(const std::string &bytes, size_t keep)
         EXPECT_LT(keep, sizeof(ptds_trace_header));
     } else {
         TextOf out;
-        ptds_full_report(&source, 0, &out);
+        at_exit_full_report(&source, 0, &out);
         EXPECT_FALSE(out.text.empty());
         trace_source_close(&source);
     }

@@ -7,7 +7,8 @@
 
 #include <cstring>
 
-#include "analysis/trace/device_times.h"
+#include "analysis/trace/device_runs.h"
+#include "analysis/trace/merge.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -258,17 +259,17 @@ TEST(DeviceTimes, CountFromTheirBase)
         builder.Raw(1, std::string(reinterpret_cast<const char *>(&time), sizeof time));
         MemoryTrace bytes(builder.Bytes());
         Read read(bytes.source());
-        device_times times;
-        device_times_begin(&times, &read.trace);
+        device_run_list times;
+        device_runs_begin(&times, &read.trace);
         call asked = {};
         asked.thread = 1;
         asked.r.enter = enter * 1000;
-        const device_run *run = device_times_of(&times, &asked);
+        const device_run *run = device_runs_of(&times, &asked);
         uint64_t after = 0, ns = 0;
         if (run != nullptr)
-            device_run_times(&read.trace, run, &after, &ns);
+            device_runs_times(&read.trace, run, &after, &ns);
         std::string text = run == nullptr ? "none" : std::to_string(after / 1000) + "+" + std::to_string(ns / 1000);
-        device_times_end(&times);
+        device_runs_end(&times);
         return text;
     };
     EXPECT_EQ("100+20", ran(1000, 1000, 900, 0, 20)) << "the base came after the call";

@@ -9,6 +9,7 @@
 
 #include "analysis/repair/merge_traces.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
 #include "tests/analysis/exported.h"
 
@@ -27,7 +28,7 @@ public:
     {
         EXPECT_EQ(0, merge_traces_repairs(&found, &opened.traces, ORDER_PER_THREAD));
         TextOf out;
-        repairs_text(&found, &opened.traces, opened.namer, most, &out);
+        repair_text_many(&found, &opened.traces, opened.namer, most, &out);
         said = out.text;
     }
     ~Repairs()
@@ -183,18 +184,18 @@ TEST(RepairMany, JsonHasTheSameList)
 {
     Repairs runs({put_and_take, twice, none});
     TextOf out;
-    ASSERT_EQ(0, many_json_repaired(&runs.opened.traces, &runs.opened.folds, &runs.found, runs.opened.namer, &out));
+    ASSERT_EQ(0, report_json_many_repaired(&runs.opened.traces, &runs.opened.folds, &runs.found, runs.opened.namer, &out));
     json_t *root = json_loads(out.text.c_str(), 0, nullptr), *repair = json_object_get(root, "repair");
     json_t *place = json_array_get(json_object_get(repair, "places"), 0);
     EXPECT_EQ(2, json_integer_value(json_object_get(place, "traces")));
     EXPECT_EQ(3, json_integer_value(json_object_get(place, "waits")));
     EXPECT_EQ(3, json_integer_value(json_object_get(repair, "traces")));
     EXPECT_EQ(2, json_integer_value(json_object_get(repair, "traces_needing")));
-    EXPECT_STREQ(repairs_title(&runs.found, 0).text, json_string_value(json_object_get(place, "title")));
-    EXPECT_TRUE(runs.Says(std::string("#1 ") + repairs_title(&runs.found, 0).text + "\n")) << runs.said;
+    EXPECT_STREQ(repair_words_many_title(&runs.found, 0).text, json_string_value(json_object_get(place, "title")));
+    EXPECT_TRUE(runs.Says(std::string("#1 ") + repair_words_many_title(&runs.found, 0).text + "\n")) << runs.said;
     json_decref(root);
     out.text.clear();
-    ASSERT_EQ(0, many_json(&runs.opened.traces, &runs.opened.folds, runs.opened.namer, &out));
+    ASSERT_EQ(0, report_json_many(&runs.opened.traces, &runs.opened.folds, runs.opened.namer, &out));
     EXPECT_NE(std::string::npos, out.text.find("\"repair\": null")) << "not asked for";
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/repair/repair.h"
+#include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
 #include "tests/analysis/support.h"
 

@@ -13,8 +13,8 @@
 
 extern "C" {
 #include "analysis/repair/repair.h"
-#include "analysis/report/walk.h"
-#include "analysis/trace/source.h"
+#include "analysis/report/walk_calls.h"
+#include "analysis/trace/trace_source.h"
 }
 
 namespace
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     }
     walker walker = {};
     walker.call = PutCall;
-    int status = report_walk(report.get(), &walker) == 0 ? PutWaits(report.get()) : 1;
+    int status = walk_calls(report.get(), &walker) == 0 ? PutWaits(report.get()) : 1;
     report_end(report.get());
     trace_source_close(&source);
     return status;

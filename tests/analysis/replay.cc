@@ -13,8 +13,8 @@
 
 extern "C" {
 #include "analysis/model/model.h"
-#include "analysis/model/model_orders.h"
-#include "analysis/trace/source.h"
+#include "analysis/trace/merge.h"
+#include "analysis/trace/trace_source.h"
 }
 
 namespace

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "analysis/report/residual.h"
-#include "analysis/views/goes_words.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/json/report_json.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -30,12 +30,12 @@ public:
         EXPECT_EQ(0, residual_find(report.get()));
         AddsUp(*report);
         enum residual_kind kinds[RESIDUAL_KINDS];
-        for (unsigned i = 0, count = residual_ranked(report.get(), kinds); i < count; i++) {
+        for (unsigned i = 0, count = residual_words_ranked(report.get(), kinds); i < count; i++) {
             const residual_part &part = report->residual.part[kinds[i]];
-            goes_about about = residual_goes(report.get(), kinds[i]);
+            removed_question about = residual_goes(report.get(), kinds[i]);
             found += (i == 0 ? "" : " | ") + std::string(residual_kind_keys[kinds[i]]) + " " + std::to_string(part.calls) +
-                     ", " + goes_words(report.get(), &about).text;
-            said += residual_line(report.get(), kinds[i]).text + std::string("\n");
+                     ", " + removal_words(report.get(), &about).text;
+            said += residual_words_line(report.get(), kinds[i]).text + std::string("\n");
         }
     }
     ~Residual()
@@ -191,7 +191,7 @@ TEST(Residual, SaysOfAWaitWhatItsFindingSays)
         std::string said;
         for (size_t i = 0; i < run.report->findings.count; i++)
             if (run.report->findings.items[i]->rule->id == std::string("sync-copy"))
-                said = goes_line(run.report.get(), run.report->findings.items[i]).text;
+                said = removal_words_finding(run.report.get(), run.report->findings.items[i]).text;
         EXPECT_NE("", said);
         EXPECT_EQ(run.found.substr(run.found.find(", ") + 2), said) << run.found;
         TextOf json;
@@ -206,7 +206,7 @@ TEST(Residual, SaysOfAWaitWhatItsFindingSays)
 TEST(Residual, OfEveryRulesTracesAddsUp)
 {
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         for (const char *text : {rules[i]->bad, rules[i]->good}) {
             Residual run("99@0 launch s=L to=S99 k=z\n" + std::string(text));
             EXPECT_TRUE(run.report->residual.known || !trace_has_time(&run.report->trace)) << rules[i]->id;

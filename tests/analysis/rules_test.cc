@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/analysis/support.h"
+#include "analysis/report/outcome.h"
 
 namespace ptds
 {
@@ -18,7 +19,7 @@ namespace
 std::vector<const rule *> All()
 {
     const rule *rules[RULES_MOST];
-    size_t count = rules_all(rules);
+    size_t count = registry_all(rules);
     return {rules, rules + count};
 }
 
@@ -427,7 +428,7 @@ unsigned Lines(std::string text, size_t columns)
 TEST(Rules, TextsFitTheFirstScreen)
 {
     const struct rule *all[RULES_MOST];
-    size_t count = rules_all(all);
+    size_t count = registry_all(all);
     for (size_t i = 0; i < count; i++) {
         const struct rule &rule = *all[i];
         EXPECT_GE(2u, Lines(rule.advice, 71)) << rule.id << ": " << rule.advice;
@@ -575,7 +576,7 @@ TEST(HalfRemapped, DoubtsOnlyUnderAPolicyThatGivesOrderUp)
         ASSERT_EQ(1u, findings.size()) << report.Text();
         EXPECT_STREQ("warning", severity_names[findings[0]->severity]);
         EXPECT_EQ(doubt, doubt_names[findings[0]->doubt]);
-        EXPECT_EQ(nullptr, report_pair(report.get(), findings[0]));
+        EXPECT_EQ(nullptr, outcome_pair(report.get(), findings[0]));
     }
 }
 
@@ -592,7 +593,7 @@ TEST(HalfRemapped, IsAnErrorOnlyWhereAPairProvesIt)
         auto findings = report.Of("half-remapped");
         ASSERT_EQ(1u, findings.size()) << report.Text();
         EXPECT_EQ(severity, severity_names[findings[0]->severity]) << report.Text();
-        EXPECT_EQ(severity == "error", report_pair(report.get(), findings[0]) != nullptr);
+        EXPECT_EQ(severity == "error", outcome_pair(report.get(), findings[0]) != nullptr);
         EXPECT_EQ(severity == "error" ? DOUBT_WRONG : DOUBT_MAY, findings[0]->doubt);
     }
 }

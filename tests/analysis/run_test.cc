@@ -12,6 +12,7 @@
 
 #include "tests/analysis/support.h"
 #include "tests/interpose/shim_test.h"
+#include "analysis/trace/merge.h"
 
 namespace ptds
 {

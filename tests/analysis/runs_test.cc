@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which traces are processes of one run, and which are its repetitions: by when they ran, and whether a run has such a one.
-#include "analysis/compare/observe.h"
+#include "analysis/compare/history_of_traces.h"
+#include "analysis/compare/runs.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds
@@ -98,7 +99,7 @@ std::string FactsOf(const std::vector<std::string> &traces)
     Opened opened(traces);
     history history = {};
     std::string said;
-    EXPECT_TRUE(history_observe(&history, &opened.traces, opened.namer));
+    EXPECT_TRUE(history_of_traces(&history, &opened.traces, opened.namer));
     for (size_t i = 0; i < history.runs.count; i++) {
         const run_facts &run = history.runs.items[i];
         said += std::string(i != 0 ? "; " : "") + run.program + " " + run.policy + " [" + run.recorded + "] " +

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "analysis/views/json/json_schema.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"
 #include "tests/analysis/exported.h"
@@ -21,7 +22,7 @@ namespace
 int Validate(const std::string &files)
 {
     TextOf schema;
-    EXPECT_EQ(0, report_json_schema(&schema));
+    EXPECT_EQ(0, json_schema(&schema));
     std::string path = WriteTemporary(schema.text);
     int status = system(("/usr/bin/python3 tests/analysis/validate.py " + path + " " + files).c_str());
     unlink(path.c_str());
@@ -65,7 +66,7 @@ TEST(Schema, HoldsForEveryRulesTraces)
     NEEDS_A_VALIDATOR();
     const rule *rules[RULES_MOST];
     Files files;
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         for (const char *text : {rules[i]->bad, rules[i]->good})
             files.Add(Json(Built(BuildTrace(text)).get()));
     EXPECT_EQ(0, Validate(files.all));
@@ -144,16 +145,16 @@ TEST(Schema, HoldsForSeveralProcesses)
     NEEDS_A_VALIDATOR();
     const rule *rules[RULES_MOST];
     std::vector<std::string> traces = {TraceBuilder().Bytes()};
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         traces.push_back(BuildTrace(rules[i]->bad));
     Opened opened(traces);
     TextOf json;
-    ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &json));
+    ASSERT_EQ(0, report_json_many(&opened.traces, &opened.folds, opened.namer, &json));
     TextOf repaired;
     struct repairs repairs;
     ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
     EXPECT_NE(0u, repairs.all.places.count);
-    ASSERT_EQ(0, many_json_repaired(&opened.traces, &opened.folds, &repairs, opened.namer, &repaired));
+    ASSERT_EQ(0, report_json_many_repaired(&opened.traces, &opened.folds, &repairs, opened.namer, &repaired));
     merge_traces_end(&repairs);
     Files files, broken;
     files.Add(json.text);

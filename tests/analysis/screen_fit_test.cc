@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "analysis/report/floor.h"
 #include "analysis/report/residual.h"
+#include "analysis/views/text/many_screen.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/exported.h"
 #include "tests/support/run_child.h"
 
@@ -25,7 +27,7 @@ public:
     {
         char message[TRACE_ERROR_SIZE] = "";
         EXPECT_EQ(0, report_build(report_.get(), trace_.source(), message)) << message;
-        report_weigh(report_.get(), floor);
+        rank_findings(report_.get(), floor);
         residual_find(report_.get());
     }
     ~Shown()

@@ -5,15 +5,16 @@
 
 #include <cstring>
 
+#include "analysis/views/file_word.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/text/report_text.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/support.h"
 #include "tests/support/trace_builder.h"
 
 extern "C" {
-#include "analysis/views/text/screen_parts.h"
+#include "analysis/views/text/screen_put.h"
 }
 
 namespace ptds
@@ -45,7 +46,7 @@ public:
     {
         char message[TRACE_ERROR_SIZE] = "";
         EXPECT_EQ(0, report_build(report.get(), trace_.source(), message)) << message;
-        report_weigh(report.get(), {0, 1});
+        rank_findings(report.get(), {0, 1});
         residual_find(report.get());
     }
     ~Shown()
@@ -112,11 +113,11 @@ TEST(ScreenLines, AnsweredByWhichPolicyWhateverTheColumns)
     Shown shown("setting policy=stream\n1@0 launch s=L to=S1 k=a\n1@1 launch s=L to=S2 k=b\n"
                 "2@10+500000 sync s=L to=S1\n");
     enum residual_kind kinds[RESIDUAL_KINDS];
-    unsigned count = residual_ranked(shown.report.get(), kinds);
+    unsigned count = residual_words_ranked(shown.report.get(), kinds);
     ASSERT_NE(0u, count);
     std::string joined = Joined(shown.Screen());
     for (unsigned i = 0; i < count; i++)
-        EXPECT_TRUE(Has(joined, residual_line(shown.report.get(), kinds[i]).text)) << joined;
+        EXPECT_TRUE(Has(joined, residual_words_line(shown.report.get(), kinds[i]).text)) << joined;
 }
 
 TEST(ScreenLines, HowBusyTheGpuIsIsNotCut)
@@ -125,11 +126,11 @@ TEST(ScreenLines, HowBusyTheGpuIsIsNotCut)
     report_totals &totals = shown.report->totals;
     totals.gpu_timed = 1, totals.gpu_operations = 3, totals.gpus = 2;
     totals.gpu_busy_ns = 3100000, totals.gpu_span_ns = 123400000000;
-    std::string busy = report_gpu_busy(&totals).text;
+    std::string busy = report_words_gpu_busy(&totals).text;
     EXPECT_EQ("GPUs busy at least 3.1 ms of 123.40 s", busy) << "\"at least under 1 %\" would say nothing";
     EXPECT_TRUE(Has(Joined(shown.Screen()), busy)) << shown.Screen();
     totals.gpu_busy_ns = 61700000000;
-    EXPECT_STREQ("GPUs busy at least 50 % of 123.40 s", report_gpu_busy(&totals).text);
+    EXPECT_STREQ("GPUs busy at least 50 % of 123.40 s", report_words_gpu_busy(&totals).text);
 }
 
 TEST(ScreenLines, WhatIsEachBelowTheFloorMayBeMoreThanItInAll)
@@ -164,7 +165,7 @@ TEST(ScreenLines, TheNextCommandIsWholeAndAShellReadsIt)
     for (const auto &[file, word] : {std::pair{folder + "/a.ptds", folder + "/a.ptds"},
                                      {folder + "/it's mine.ptds", "'" + folder + "/it'\\''s mine.ptds'"}}) {
         shown.report->trace.source.file = file.c_str();
-        EXPECT_STREQ((" " + word).c_str(), report_file(shown.report.get()).text);
+        EXPECT_STREQ((" " + word).c_str(), file_word(shown.report.get()).text);
         EXPECT_TRUE(Has(shown.Screen(), "Next: ptds report --finding 1 " + word + "\n")) << shown.Screen();
     }
     shown.report->trace.source.file = nullptr;
@@ -199,8 +200,8 @@ TEST(ScreenLines, WhatAReplaySaysGainsNothingIsNotProposed)
     std::string screen = both.Screen(), said = next(both);
     size_t number = 0;
     ASSERT_EQ(1, sscanf(said.c_str(), "ptds report --finding %zu", &number)) << screen;
-    struct goes_about about = goes_about_finding(both.report->findings.items[number - 1]);
-    EXPECT_EQ(GOES_NOT, goes_under(&both.report->trace.defs, &about, GOES_GUARDED)) << screen;
+    struct removed_question about = removed_by_policy_question(both.report->findings.items[number - 1]);
+    EXPECT_EQ(REMOVED_NOT, removed_by_policy(&both.report->trace.defs, &about, REMOVED_UNDER_GUARDED)) << screen;
 
     Shown removed(turns);
     removed.report->no_gain = true;
@@ -244,11 +245,11 @@ TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
     EXPECT_FALSE(Has(screen, "0x2000")) << screen;
     struct edge_pair pair = {};
     pair.address = 0x7f0000, pair.allocation = 3;
-    EXPECT_STREQ("0x7f0000", report_memory(&pair).text);
+    EXPECT_STREQ("0x7f0000", report_words_memory(&pair).text);
     pair.address |= 1ull << 61;
-    EXPECT_STREQ("memory #3", report_memory(&pair).text);
+    EXPECT_STREQ("memory #3", report_words_memory(&pair).text);
     pair.allocation = 0;
-    EXPECT_STREQ("unseen memory", report_memory(&pair).text);
+    EXPECT_STREQ("unseen memory", report_words_memory(&pair).text);
 }
 
 /* Two call sites that do the same are one line, with what both come to. */
@@ -280,9 +281,9 @@ TEST(ScreenLines, WhatTakesMuchInAllHasAdvice)
 {
     const char *load = "Load, and set limits, before the work starts";
     Shown shown(Loads(60)), few(Loads(10));
-    report_weigh(shown.report.get(), {1, 100000});
-    report_weigh(few.report.get(), {1, 100000});
-    ASSERT_EQ(0u, report_shown(shown.report.get())) << shown.Screen();
+    rank_findings(shown.report.get(), {1, 100000});
+    rank_findings(few.report.get(), {1, 100000});
+    ASSERT_EQ(0u, rank_shown(shown.report.get())) << shown.Screen();
     std::string screen = shown.Screen();
     EXPECT_TRUE(Has(screen, "each below the floor\n    -> Up to 18 % of the threads' time in all. Load, and set"))
         << screen;
@@ -295,7 +296,7 @@ TEST(Findings, SayInWordsWhyAndOfWhat)
 {
     Shown shown(copies + std::string("prog") + more_work);
     TextOf all;
-    report_weigh(shown.report.get(), {0, 1000000000});
+    rank_findings(shown.report.get(), {0, 1000000000});
     report_text(shown.report.get(), nullptr, &all);
     EXPECT_TRUE(Has(all.text, "  none is worth a line of its own: below 1.00 s, or nothing to gain\n")) << all.text;
     EXPECT_TRUE(Has(all.text, "    folded                below the floor\n")) << all.text;
@@ -314,7 +315,7 @@ TEST(Findings, ATimeIsWrittenAsOne)
 TEST(ScreenLines, AdviceFitsItsTwoLines)
 {
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++) {
         TextOf out;
         struct screen screen = {nullptr, nullptr, &out, 40, false, false, 0};
         screen_put_text(&screen, "      -> ", 0, rules[i]->advice, 2, false);

@@ -6,16 +6,19 @@
 #include <cstring>
 #include <sstream>
 
-#include "analysis/report/edge_feed.h"
-#include "analysis/report/edge_list.h"
+#include "analysis/report/edges/edge_feed.h"
+#include "analysis/report/edges/edge_list.h"
 #include "analysis/findings/identity.h"
+#include "analysis/views/html/page_names.h"
 #include "analysis/views/opening.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/page_support.h"
 #include "tests/support/run_child.h"
 
 extern "C" {
-#include "analysis/views/html/page.h"
+#include "analysis/views/html/page_tables.h"
+#include "analysis/views/text/report_details.h"
+#include "analysis/views/verdict_words.h"
 }
 
 namespace ptds
@@ -35,14 +38,14 @@ public:
     explicit Selected(const std::string &bytes, const struct selection &selection = {}) : trace_(bytes)
     {
         char message[TRACE_ERROR_SIZE] = "";
-        call_stats_begin(&stats_);
+        report_details_begin(&stats_);
         status = report_build_watched(report.get(), trace_.source(), &selection, &stats_.watch, message);
         error = message;
     }
     ~Selected()
     {
         report_end(report.get());
-        call_stats_end(&stats_);
+        report_details_end(&stats_);
     }
     Selected(const Selected &) = delete;
 
@@ -106,7 +109,7 @@ TEST(Screen, FitsWhateverTheTraceSays)
     std::string text = "untabled cuNew\nbypass /very/long/" + std::string(200, 'x') + "\n";
     unsigned start = 0;
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++, start += 1000000) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++, start += 1000000) {
         std::istringstream bad(rules[i]->bad);
         for (std::string line; std::getline(bad, line);) {
             if (line.compare(0, 8, "setting ") == 0)
@@ -133,7 +136,7 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
 {
     Selected report(BuildTrace(Copies(30, 10000)));
     report.report->edges.analysed = false;
-    report_weigh(report.report.get(), {0, 1});
+    rank_findings(report.report.get(), {0, 1});
     std::string screen = report.Screen();
     ExpectFits(screen, 40);
     EXPECT_TRUE(Has(screen, "Findings: 30 of 30, which save up to ")) << screen;
@@ -217,7 +220,7 @@ TEST(Screen, TimesOfCallsThatHaveSome)
 TEST(Screen, FoldsWaitsThatOnlyExposeTheNext)
 {
     Selected near(BuildTrace(Copies(3, 20))), far(BuildTrace(Copies(3, 10000)));
-    report_weigh(near.report.get(), {0, 1});
+    rank_findings(near.report.get(), {0, 1});
     ASSERT_EQ(3u, near.report->findings.count);
     ASSERT_EQ(1u, near.report->sequences.count);
     EXPECT_EQ(3u, near.report->sequences.items[0].findings);
@@ -245,7 +248,7 @@ std::string Sequences(const std::string &waits)
     Selected report(BuildTrace(text + "1@" + std::to_string(at) + "+5 launch s=L k=last site=launch\n1@" +
                                std::to_string(at + 5000) + "+3 sync s=L\n1@" + std::to_string(at + 5010) +
                                "+3 copy s=L implicit from=device to=pageable bytes=4 site=quick\n"));
-    report_weigh(report.report.get(), {0, 1});
+    rank_findings(report.report.get(), {0, 1});
     for (size_t i = 0; i < report.report->sequences.count; i++)
         found += (i != 0 ? " " : "") + std::to_string(report.report->sequences.items[i].findings);
     return found;
@@ -405,7 +408,7 @@ TEST(Selection, OfCallsThatRulesSpeakOfLater)
     /* The wait is judged at the second one, and the allocation flagged when another thread's call turns out to be held. */
     const rule *rules[RULES_MOST];
     unsigned judged = 0;
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++) {
         if (rules[i]->on_judged == nullptr && rules[i]->on_held == nullptr)
             continue;
         auto of_rule = [&](const Selected &report) {
@@ -441,7 +444,7 @@ TEST(Selection, AnOrderCountsByTheEndThatWaits)
         selection.thread = thread;
         Selected report(BuildTrace(text), selection);
         uint64_t verdicts[VERDICTS], all = 0;
-        ASSERT_NE(nullptr, report_all_verdicts(report.report.get(), verdicts));
+        ASSERT_NE(nullptr, verdict_words_all(report.report.get(), verdicts));
         for (uint64_t count : verdicts)
             all += count;
         EXPECT_EQ(thread[0] == '2' ? 1u : 0u, all) << thread;
@@ -472,13 +475,13 @@ TEST(Timeline, NumbersStandForNames)
 {
     struct names names = {};
     for (uint32_t uid : {700u, 20u, 3u})
-        names_number(&names, uid);
-    EXPECT_EQ(0u, names_number(&names, 0));
+        page_names_number(&names, uid);
+    EXPECT_EQ(0u, page_names_number(&names, 0));
     ASSERT_EQ(3u, names.uids.count);
     for (uint32_t i = 0; i < 3; i++)
-        EXPECT_EQ(i + 1, names_number(&names, names.uids.items[i]));
+        EXPECT_EQ(i + 1, page_names_number(&names, names.uids.items[i]));
     EXPECT_EQ(700u, names.uids.items[0]);
-    names_free(&names);
+    page_names_free(&names);
 }
 
 TEST(Timeline, SaysHowManyEdgesItHoldsAndWhatItsNumbersMean)

@@ -15,8 +15,8 @@
 #include "analysis/views/json/whatif_json.h"
 #include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/text/screen.h"
-#include "analysis/views/text/whatif.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/perfetto_trace.h"
 

@@ -10,10 +10,17 @@
 #include <random>
 #include <set>
 
-#include "analysis/compare/file.h"
-#include "analysis/compare/observe.h"
+#include "analysis/base/sink.h"
+#include "analysis/compare/baseline.h"
+#include "analysis/compare/history_of_traces.h"
 #include "analysis/report/residual.h"
 #include "analysis/findings/rule.h"
+#include "analysis/views/html/timelines.h"
+#include "analysis/views/json/json_schema.h"
+#include "analysis/views/repair/repair_text.h"
+#include "analysis/views/text/many_screen.h"
+#include "analysis/views/text/report_details.h"
+#include "analysis/views/text/report_summary.h"
 #include "tests/support/expected.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
@@ -30,16 +37,16 @@ public:
     One(const trace_source *source, site_namer *namer, const selection &selection = {}) : namer_(namer), source_(source)
     {
         char error[TRACE_ERROR_SIZE] = "";
-        call_stats_begin(&stats_);
+        report_details_begin(&stats_);
         EXPECT_EQ(0, report_build_watched(report_.get(), source, &selection, &stats_.watch, error)) << error;
         residual_find(report_.get());
         if (selection_is_all(&selection))
-            whatif_opening(report_.get());
+            whatif_text_opening(report_.get());
     }
     ~One()
     {
         report_end(report_.get());
-        call_stats_end(&stats_);
+        report_details_end(&stats_);
     }
     One(const One &) = delete;
 
@@ -175,8 +182,8 @@ std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &tr
     many_screen(&opened->traces, &opened->folds, opened->namer, 24, &small);
     struct repairs repairs;
     EXPECT_EQ(0, merge_traces_repairs(&repairs, &opened->traces, ORDER_PER_THREAD));
-    repairs_text(&repairs, &opened->traces, opened->namer, 2, &repair);
-    EXPECT_EQ(0, many_json_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
+    repair_text_many(&repairs, &opened->traces, opened->namer, 2, &repair);
+    EXPECT_EQ(0, report_json_many_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
     merge_traces_end(&repairs);
     return {{"text", text.text, true},
             {"first screen, 40 rows", large.text, true},
@@ -192,7 +199,7 @@ std::string Baseline(const Opened &opened)
     struct history history = {};
     std::string path = WriteTemporary("");
     FILE *file = fopen(path.c_str(), "w");
-    EXPECT_TRUE(history_observe(&history, &opened.traces, opened.namer));
+    EXPECT_TRUE(history_of_traces(&history, &opened.traces, opened.namer));
     EXPECT_TRUE(baseline_write(&history, file));
     fclose(file);
     history_free(&history);
@@ -307,7 +314,7 @@ TEST(ShownAlways, EveryRule)
 {
     const rule *rules[RULES_MOST];
     std::string expected = ExpectedFolder() + "rules.shown", seen;
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         seen += AtFirst(rules[i]->id, rules[i]->bad, 24);
     ExpectAllOf(expected, seen);
 }
@@ -362,7 +369,7 @@ TEST(ShownAlways, TheSchemaOfReports)
 {
     TextOf out;
     std::string seen;
-    EXPECT_EQ(0, report_json_schema(&out));
+    EXPECT_EQ(0, json_schema(&out));
     json_t *schema = json_loads(out.text.c_str(), 0, nullptr);
     ForgetMeanings(schema);
     PutJson(schema, "", "", &seen);

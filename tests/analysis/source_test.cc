@@ -6,8 +6,9 @@
 #include <sqlite3.h>
 
 #include "analysis/findings/identity.h"
+#include "analysis/trace/frames.h"
 #include "analysis/views/json/report_json.h"
-#include "analysis/views/words.h"
+#include "analysis/views/report_words.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds
@@ -34,7 +35,7 @@ TEST(Source, EveryTextShowsThePlace)
     Built built(TraceOf(python));
     char site[200];
     ASSERT_EQ(1u, built->findings.count);
-    EXPECT_TRUE(report_site(built.get(), nullptr, built->findings.items[0]->stack, site, sizeof site));
+    EXPECT_TRUE(report_words_site(built.get(), nullptr, built->findings.items[0]->stack, site, sizeof site));
     EXPECT_STREQ("Net.forward (net.py:41)", site) << "where one line has to do";
     std::string text = built.Text();
     size_t native = text.find("prog+0x20\n"), inner = text.find(" Net.forward (net.py:41)\n"),
@@ -55,7 +56,7 @@ TEST(Source, IsShownBehindManyFramesOfC)
     stack.count = 30;
     auto shown = [&] {
         std::vector<uint32_t> found;
-        for (uint32_t n = 0, at; (at = definitions_nth_shown(&stack, n, 6)) < stack.count; n++)
+        for (uint32_t n = 0, at; (at = frames_nth_shown(&stack, n, 6)) < stack.count; n++)
             found.push_back(at);
         return found;
     };
@@ -165,17 +166,17 @@ TEST(Source, WhatIsNotDefinedIsAnAddress)
     site_place place;
     EXPECT_EQ(nullptr, definitions_source(&defs, PTDS_PC_SOURCE | 7));
     EXPECT_EQ(nullptr, definitions_source(&defs, ~0ull));
-    EXPECT_EQ(0u, site_places(nullptr, &defs, PTDS_PC_SOURCE | 7, &place, 1));
+    EXPECT_EQ(0u, namer_places(nullptr, &defs, PTDS_PC_SOURCE | 7, &place, 1));
     ptds_rec_SOURCE source = {};
     source.id = 7;
     source.file = 1;
     source.line = ~0u;
     EXPECT_TRUE(definitions_add(&defs, PTDS_REC_SOURCE, &source, nullptr, 0));
-    EXPECT_EQ(1u, site_places(nullptr, &defs, PTDS_PC_SOURCE | 7, &place, 1));
+    EXPECT_EQ(1u, namer_places(nullptr, &defs, PTDS_PC_SOURCE | 7, &place, 1));
     EXPECT_STREQ("", place.function);
     EXPECT_EQ(0, place.line);
     char text[64];
-    EXPECT_TRUE(site_name(nullptr, &defs, PTDS_PC_SOURCE | 7, text, sizeof text));
+    EXPECT_TRUE(namer_name(nullptr, &defs, PTDS_PC_SOURCE | 7, text, sizeof text));
     EXPECT_STREQ("? ()", text);
     definitions_free(&defs);
 }

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "analysis/views/gap_words.h"
 #include "analysis/views/opening.h"
 #include "tests/analysis/support.h"
 #include "tests/support/run_child.h"
@@ -35,7 +36,7 @@ TEST(Summary, FitsWhenEveryRuleHasFindingsAndEverythingIsMissing)
     std::string text = "untabled cuNew\nbypass /very/long/" + std::string(200, 'x') + "\n";
     unsigned start = 0;
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++, start += 1000000) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++, start += 1000000) {
         std::istringstream bad(rules[i]->bad);
         for (std::string line; std::getline(bad, line);) {
             size_t at = line.find('@');
@@ -171,7 +172,7 @@ TEST(Summary, AllThatMayBeMissingIsNamed)
         report.totals.untimed_waits = report.totals.unknown_streams = report.totals.unplaced = count;
         report.totals.unknown_generations = report.edges.totals.unplaced = report.totals.opaque = count;
         std::string lines;
-        unsigned told = report_gaps(
+        unsigned told = gap_words(
             &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
             &lines);
         EXPECT_EQ(lines_of(lines).size(), told);
@@ -226,15 +227,15 @@ TEST(Text, WhatGoesPastTheShim)
     report.trace.defs.bypasses.items[5].functions = 12;
     report.trace.defs.untabled.items[0].handed = 1;
     std::string lines;
-    EXPECT_EQ(11u, report_past(
+    EXPECT_EQ(11u, gap_words_past(
                        &report,
                        [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
                        &lines));
-    EXPECT_EQ(10u, report_past(&report, nullptr, nullptr)) << "only counted: who is in front is not past it";
+    EXPECT_EQ(10u, gap_words_past(&report, nullptr, nullptr)) << "only counted: who is in front is not past it";
     report.trace.defs.untabled.items[0].handed = 2;
     report.trace.defs.untabled.items[0].calls = 17;
     std::string forwarded;
-    report_past(
+    gap_words_past(
         &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
         &forwarded);
     EXPECT_EQ("cuNew is not known to the shim; its calls (17) came after all work, and all later work after them",
@@ -320,13 +321,13 @@ TEST(Summary, WhatThereIsNoTimeForIsLeftOut)
     builder.Count(1, 1, false, {calls.size(), 0, 0, 0});
     MemoryTrace trace(builder.Bytes());
     TextOf little, enough;
-    EXPECT_EQ(0, ptds_summary(trace.source(), 1, &little));
+    EXPECT_EQ(0, at_exit_summary(trace.source(), 1, &little));
     EXPECT_TRUE(Has(little.text, "984 of 1000 calls were not looked at: no time for 984 (PTDS_REPORT_BUDGET)"))
         << little.text;
-    EXPECT_EQ(0, ptds_summary(trace.source(), UINT64_MAX / 2, &enough));
+    EXPECT_EQ(0, at_exit_summary(trace.source(), UINT64_MAX / 2, &enough));
     EXPECT_FALSE(Has(enough.text, "not looked at")) << enough.text;
     TextOf usual;
-    EXPECT_EQ(0, ptds_summary(trace.source(), 0, &usual));
+    EXPECT_EQ(0, at_exit_summary(trace.source(), 0, &usual));
     EXPECT_EQ(enough.text, usual.text) << "a share of the run, and never too little for so few";
 }
 
@@ -372,11 +373,11 @@ TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
     ptds_trace_header header = {};
     trace_source source = trace_source_memory(&header, sizeof header, nullptr, 0);
     TextOf out;
-    EXPECT_EQ(-1, ptds_summary(&source, 0, &out));
+    EXPECT_EQ(-1, at_exit_summary(&source, 0, &out));
     EXPECT_EQ(1u, lines_of(out.text).size());
     EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
     TextOf full;
-    EXPECT_EQ(-1, ptds_full_report(&source, 0, &full));
+    EXPECT_EQ(-1, at_exit_full_report(&source, 0, &full));
     EXPECT_EQ(out.text, full.text);
 }
 
@@ -384,8 +385,8 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 {
     MemoryTrace trace(BuildTrace("1@0 launch s=N1 k=a\n"));
     TextOf summary, full;
-    EXPECT_EQ(0, ptds_summary(trace.source(), 0, &summary));
-    EXPECT_EQ(0, ptds_full_report(trace.source(), 0, &full));
+    EXPECT_EQ(0, at_exit_summary(trace.source(), 0, &summary));
+    EXPECT_EQ(0, at_exit_full_report(trace.source(), 0, &full));
     ExpectFits(summary.text);
     EXPECT_TRUE(Has(full.text, "What was looked at"));
 }

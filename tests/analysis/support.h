@@ -12,6 +12,8 @@
 
 #include "analysis/views/text/report_text.h"
 #include "analysis/at_exit.h"
+#include "analysis/base/sink.h"
+#include "analysis/views/text/report_summary.h"
 #include "tests/support/trace_builder.h"
 
 /* A shim that is built with a sanitizer cannot be preloaded into a plain shell. */

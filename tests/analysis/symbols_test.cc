@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "analysis/base/text.h"
+#include "analysis/trace/frames.h"
 #include "tests/analysis/named.h"
 
 namespace ptds
@@ -161,9 +162,9 @@ TEST(Symbols, NoMorePlacesThanThereIsRoom)
     TraceBuilder builder;
     builder.Object(1, site.path, base, base + 0x100000, site.build_id);
     Built built(builder.Bytes());
-    const object_def *object = definitions_object_at(&built->trace.defs, base + site.offset);
-    site_namer *namer = symbols_begin();
-    symbols_of(namer, &built->trace);
+    const object_def *object = frames_object_at(&built->trace.defs, base + site.offset);
+    site_namer *namer = symbolizer_begin();
+    symbolizer_of(namer, &built->trace);
     site_place places[3];
     for (site_place &place : places)
         strcpy(place.function, "as it was");
@@ -174,9 +175,9 @@ TEST(Symbols, NoMorePlacesThanThereIsRoom)
     EXPECT_EQ(2u, namer->places(namer, object, base + site.offset, places, 2));
     EXPECT_STREQ("as it was", places[2].function);
     EXPECT_EQ(nullptr, namer->trouble(namer, nullptr));
-    symbols_end(namer);
-    symbols_of(nullptr, &built->trace);
-    symbols_end(nullptr);
+    symbolizer_end(namer);
+    symbolizer_of(nullptr, &built->trace);
+    symbolizer_end(nullptr);
 }
 
 TEST(Symbols, FramesWithoutObjectHaveNone)

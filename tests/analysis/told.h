@@ -13,9 +13,12 @@
 
 #include "analysis/findings/identity.h"
 #include "analysis/repair/repair.h"
-#include "analysis/report/edge_feed.h"
-#include "analysis/report/edge_list.h"
-#include "analysis/views/words.h"
+#include "analysis/report/default_cost.h"
+#include "analysis/report/edges/edge_feed.h"
+#include "analysis/report/edges/edge_list.h"
+#include "analysis/report/outcome.h"
+#include "analysis/views/gap_words.h"
+#include "analysis/views/report_words.h"
 #include "analysis/whatif/whatif.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/told_lines.h"
@@ -62,13 +65,13 @@ private:
             Word(name + "=" + all);
     }
     /* What its calls answered, a bit an answer, and what is said of all of them. */
-    void Goes(const struct report &report, const struct goes_about &about)
+    void Goes(const struct report &report, const struct removed_question &about)
     {
         std::string all, said;
-        for (unsigned policy = 0; policy < GOES_POLICIES; policy++) {
-            enum goes goes = goes_under(&report.trace.defs, &about, static_cast<enum goes_policy>(policy));
+        for (unsigned policy = 0; policy < REMOVED_POLICIES; policy++) {
+            enum removed goes = removed_by_policy(&report.trace.defs, &about, static_cast<enum removed_policy>(policy));
             all += (all.empty() ? "" : "/") + std::to_string(about.calls.under[policy]);
-            said += (said.empty() ? "" : "/") + std::string(goes_keys[goes]);
+            said += (said.empty() ? "" : "/") + std::string(removed_keys[goes]);
         }
         Word("goes=" + all + "=" + said);
     }
@@ -130,15 +133,15 @@ private:
         Numbers("calls", report.startup.calls);
         Numbers("ns", report.startup.ns);
         Number("over-at", report.startup.over_at);
-        struct outcome outcome = report_outcome(&report);
-        struct default_stream by_default = report_default_stream(&report);
+        struct outcome outcome = outcome_of(&report);
+        struct default_stream by_default = default_cost_of(&report);
         Line(std::string("outcome ") + doubt_names[outcome.doubt] + (outcome.complete ? "" : ", not complete") +
              (outcome.little ? ", little" : "") + ", " + default_cost_names[by_default.cost]);
         Number("most-ns", by_default.most_ns);
         Number("or-more", by_default.or_more);
         Number("joins", report.gain.joins);
         Number("finding", outcome.finding != nullptr ? outcome.finding->serial : 0);
-        report_gaps(
+        gap_words(
             &report, [](void *data, const char *line) { static_cast<Told *>(data)->Line(std::string("gap ") + line); },
             this);
     }
@@ -150,7 +153,7 @@ private:
         if (f.stack != 0)
             Word("@" + std::to_string(f.stack));
         if (f.has_api)
-            Word(report_api(&report, &f) + std::string(f.twin ? " twin" : ""));
+            Word(report_words_api(&report, &f) + std::string(f.twin ? " twin" : ""));
         Number("detail", f.detail);
         Number("calls", f.count);
         Number("from", f.first);
@@ -165,7 +168,7 @@ private:
         Number("may-be-given-up", f.may_be_given_up);
         Number("serial", f.serial);
         Number("sequence", f.sequence);
-        Goes(report, goes_about_finding(&f));
+        Goes(report, removed_by_policy_question(&f));
         for (unsigned set = 0; set < FINDING_SETS; set++) {
             std::string all;
             for (uint32_t i = 0; i < f.sets[set].count; i++)

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "analysis/repair/merge_traces.h"
-#include "analysis/report/fold.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/report/many/traced.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/told_lines.h"
 
@@ -30,14 +31,14 @@ public:
             EXPECT_TRUE(traces_add(&traces_, paths.back().c_str()));
         }
         traces_order(&traces_);
-        folds_make(&folds_, &traces_);
+        fold_make(&folds_, &traces_);
         Processes();
         Runs();
         for (size_t i = 0; i < folds_.list.count; i++)
             Folded(folds_.list.items[i]);
         Sums(folds_.sums);
         Repairs();
-        folds_free(&folds_);
+        fold_free(&folds_);
         traces_free(&traces_);
         for (const std::string &path : paths)
             unlink(path.c_str());
@@ -105,7 +106,7 @@ private:
         Number("known", one.known);
         Number("unknown", one.unknown);
         Number("weight", one.weight_ns);
-        struct spread spread = folded_spread(&one);
+        struct spread spread = fold_spread(&one);
         Number("least", spread.least);
         Number("median", spread.median);
         Number("most", spread.most);

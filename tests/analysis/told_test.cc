@@ -28,7 +28,7 @@ TEST_P(ToldOfRule, BadTrace)
 std::vector<const rule *> All()
 {
     const rule *rules[RULES_MOST];
-    size_t count = rules_all(rules);
+    size_t count = registry_all(rules);
     return {rules, rules + count};
 }
 

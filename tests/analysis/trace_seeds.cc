@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 {
     const struct rule *rules[RULES_MOST];
     const std::string folder = std::string(argc > 1 ? argv[1] : ".") + "/";
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++) {
         write(folder + rules[i]->id + ".bad", ptds::BuildTrace(rules[i]->bad));
         write(folder + rules[i]->id + ".good", ptds::BuildTrace(rules[i]->good));
     }

@@ -5,6 +5,7 @@
 
 #include "tests/analysis/exported.h"
 #include "tests/support/run_child.h"
+#include "analysis/report/many/traced.h"
 
 namespace ptds
 {

@@ -7,6 +7,7 @@
 
 #include "analysis/model/model_orders.h"
 #include "tests/analysis/support.h"
+#include "analysis/trace/merge.h"
 
 namespace ptds
 {

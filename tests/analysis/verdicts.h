@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/order/verdict.h"
-#include "analysis/order/verdict_memory.h"
+#include "analysis/trace/merge.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

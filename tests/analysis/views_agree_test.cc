@@ -10,9 +10,10 @@
 #include <jansson.h>
 #include <sqlite3.h>
 
+#include "analysis/base/line.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/base/agenda.h"
-#include "analysis/model/model_orders.h"
+#include "analysis/trace/merge.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/verdicts.h"
 
@@ -48,7 +48,7 @@ public:
         at_end = Done();
         in_flight = model_.completions.count;
         struct completion last = {}, one;
-        while (completions_take(&model_.completions, UINT64_MAX, &one)) {
+        while (completion_take(&model_.completions, UINT64_MAX, &one)) {
             EXPECT_LE(last.ticks, one.ticks);
             last.ticks = one.ticks;
             completion_free(&one);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits that are watched while the program goes on (analysis/findings/aftermath.h): of the many calls that follow, those
-// that tell something are looked into, be they ever so plain. Each trace has a call first that tells nothing, after which
-// only what such a call uses, and where it works, can matter.
+// Waits that are watched while the program goes on (analysis/findings/aftermath/aftermath.h): of the many calls that
+// follow, those that tell something are looked into, be they ever so plain. Each trace has a call first that tells nothing,
+// after which only what such a call uses, and where it works, can matter.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -271,7 +271,7 @@ TEST(WhatIfDriver, GainsAndLossesInWords)
         struct prediction prediction = {};
         prediction.least = one.least;
         prediction.most = one.most;
-        EXPECT_STREQ(one.said, whatif_gain(&whatif, &prediction).text);
+        EXPECT_STREQ(one.said, whatif_text_gain(&whatif, &prediction).text);
     }
 }
 

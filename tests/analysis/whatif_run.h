@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "analysis/views/text/whatif.h"
+#include "analysis/views/text/whatif_text.h"
 #include "analysis/whatif/whatif.h"
 #include "tests/analysis/support.h"
 

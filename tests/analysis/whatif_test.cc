@@ -354,12 +354,12 @@ TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
 TEST(WhatIf, TheFirstScreenHasALineOfWhatIsNoGuess)
 {
     const WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B"));
-    EXPECT_STREQ("Under guarded: 1.90x to 2.10x faster, by a replay (--what-if)", whatif_line(&run.found).text);
+    EXPECT_STREQ("Under guarded: 1.90x to 2.10x faster, by a replay (--what-if)", whatif_text_line(&run.found).text);
     const WhatIf guess("1@100 launch s=L k=a\n1@110+20000 sync s=L\n");
     ASSERT_EQ(WHATIF_SURE, guess.found.doubt) << guess.said;
-    EXPECT_STREQ("", whatif_line(&guess.found).text);
+    EXPECT_STREQ("", whatif_text_line(&guess.found).text);
     const WhatIf remapped(Two("k=a", "k=b"), "guarded");
-    EXPECT_STREQ("", whatif_line(&remapped.found).text);
+    EXPECT_STREQ("", whatif_text_line(&remapped.found).text);
 }
 
 /* The lines of policies, with a blank where there are some, and "; " between them. */
@@ -410,7 +410,7 @@ TEST(WhatIf, TheReportKnowsWhereNothingIsGained)
         std::unique_ptr<struct report> report(new struct report);
         char message[TRACE_ERROR_SIZE] = "";
         EXPECT_EQ(0, report_build(report.get(), trace.source(), message)) << message;
-        whatif_opening(report.get());
+        whatif_text_opening(report.get());
         bool none = report->no_gain;
         EXPECT_EQ(none, strstr(report->what_if.text, "Under guarded: no faster") != nullptr) << report->what_if.text;
         report_end(report.get());

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/views/json/whatif_json.h"
-#include "analysis/views/text/whatif.h"
+#include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -26,7 +26,7 @@ struct Found : whatif {
     }
     std::string Gain() const
     {
-        return whatif_gain(this, &policies[0]).text;
+        return whatif_text_gain(this, &policies[0]).text;
     }
     std::string Text() const
     {
@@ -57,14 +57,14 @@ TEST(WhatIfWords, Gains)
 TEST(WhatIfWords, TheFirstScreensLine)
 {
     Found found(250, 500);
-    EXPECT_STREQ("Under guarded: 2.00x to 4.00x faster, by a replay (--what-if)", whatif_line(&found).text);
+    EXPECT_STREQ("Under guarded: 2.00x to 4.00x faster, by a replay (--what-if)", whatif_text_line(&found).text);
     found.gpu_timed = 18;
-    EXPECT_NE(0u, whatif_line(&found).used) << "nearly all";
+    EXPECT_NE(0u, whatif_text_line(&found).used) << "nearly all";
     found.gpu_timed = 17;
-    EXPECT_EQ(0u, whatif_line(&found).used) << "a guess";
+    EXPECT_EQ(0u, whatif_text_line(&found).used) << "a guess";
     found.gpu_timed = 20;
     found.doubt = WHATIF_MISSES;
-    EXPECT_EQ(0u, whatif_line(&found).used);
+    EXPECT_EQ(0u, whatif_text_line(&found).used);
 }
 
 const std::string notes =

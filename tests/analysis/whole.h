@@ -8,17 +8,24 @@
 #include <stdexcept>
 #include <string>
 
-#include "analysis/check/check.h"
-#include "analysis/compare/file.h"
-#include "analysis/compare/observe.h"
+#include "analysis/check/conditions.h"
+#include "analysis/check/region_limits.h"
+#include "analysis/compare/baseline.h"
+#include "analysis/compare/history_of_traces.h"
+#include "analysis/report/many/traced.h"
+#include "analysis/views/export/export_formats.h"
 #include "analysis/views/repair/repair_words.h"
-#include "analysis/views/export/export.h"
+#include "analysis/views/export/export_job.h"
 #include "analysis/views/html/report_html.h"
+#include "analysis/views/html/timelines.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/json/whatif_json.h"
-#include "analysis/views/text/screen.h"
-#include "analysis/views/text/whatif.h"
+#include "analysis/views/repair/repair_text.h"
+#include "analysis/views/text/report_details.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_summary.h"
+#include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/compared.h"
 #include "tests/analysis/support.h"
 
@@ -105,11 +112,11 @@ inline void ShowPart(const struct trace_source *source, site_namer *namer)
     report_end(report.get());
     timeline_end(&timeline);
     edge_list_end(&edges);
-    call_stats_begin(&stats);
+    report_details_begin(&stats);
     if (report_build_watched(report.get(), source, &selection, &stats.watch, error) == 0)
         report_details(report.get(), &stats, namer, SIZE_MAX, &out);
     report_end(report.get());
-    call_stats_end(&stats);
+    report_details_end(&stats);
 }
 
 inline void RepairAll(const struct report *report, site_namer *namer)
@@ -155,13 +162,13 @@ inline void ReplayAll(const struct trace_source *source)
 inline void CheckAll(const struct traces *traces)
 {
     char error[CHECK_ERROR_SIZE];
-    regions_check regions = {};
-    regions_add(&regions, "step", error);
+    region_limits regions = {};
+    region_limits_add(&regions, "step", error);
     for (size_t i = 0; i < traces->list.count; i++) {
-        regions_look(&regions, traces->list.items[i], i);
+        region_limits_look(&regions, traces->list.items[i], i);
         traced_incomplete(traces->list.items[i], nullptr, nullptr);
     }
-    regions_free(&regions);
+    region_limits_free(&regions);
 }
 
 /* As a baseline, there and back, compared with itself and with nothing, in all forms. */
@@ -169,7 +176,7 @@ inline void CompareAll(const struct traces *traces, site_namer *namer, const cha
 {
     char error[COMPARE_ERROR_SIZE];
     history now = {}, none = {}, again = {};
-    if (!history_observe(&now, traces, namer))
+    if (!history_of_traces(&now, traces, namer))
         throw std::runtime_error("the runs could not be read");
     FILE *file = fopen(scratch, "w");
     bool written = baseline_write(&now, file);
@@ -196,8 +203,8 @@ inline void ShowForms(const struct traces *traces, const struct folds *folds, si
     struct repairs repairs;
     if (merge_traces_repairs(&repairs, traces, ORDER_PER_THREAD) != 0)
         throw std::runtime_error("there is no repair of several");
-    repairs_text(&repairs, traces, namer, SIZE_MAX, &many);
-    if (many_json_repaired(traces, folds, &repairs, namer, &json) != 0)
+    repair_text_many(&repairs, traces, namer, SIZE_MAX, &many);
+    if (report_json_many_repaired(traces, folds, &repairs, namer, &json) != 0)
         throw std::runtime_error("the repair of several could not be written");
     merge_traces_end(&repairs);
     CheckAll(traces);
@@ -220,7 +227,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch, unsig
     traces_add(&traces, path);
     timelines_decide(&timelines);
     traces_order(&traces);
-    folds_make(&folds, &traces);
+    fold_make(&folds, &traces);
     whole.readable = traces.list.count == 1;
     if (whole.readable) {
         const struct report *report = &traces.list.items[0]->report;
@@ -248,7 +255,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch, unsig
             ShowPart(&traces.list.items[0]->source, &namer);
     }
     timelines_end(&timelines);
-    folds_free(&folds);
+    fold_free(&folds);
     traces_free(&traces);
     return whole;
 }

@@ -8,12 +8,17 @@
 #include <sstream>
 #include <tuple>
 
-#include "analysis/report/worth.h"
+#include "analysis/base/line.h"
+#include "analysis/report/default_cost.h"
+#include "analysis/report/floor.h"
+#include "analysis/report/outcome.h"
+#include "analysis/report/rank.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/text/many_screen.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_screen.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds
@@ -49,12 +54,12 @@ TEST(Right, SaysOfWhat)
     };
     for (const auto &[text, lack, said] : lacks) {
         Built report(BuildTrace(text));
-        EXPECT_FALSE(report_outcome(report.get()).complete) << text;
+        EXPECT_FALSE(outcome_of(report.get()).complete) << text;
         for (const std::string &form : {Screen(report), report.Text()})
             EXPECT_TRUE(Has(form, lack)) << form;
         EXPECT_TRUE(Has(Screen(report), said)) << Screen(report);
     }
-    EXPECT_TRUE(report_outcome(Built(BuildTrace(run)).get()).complete);
+    EXPECT_TRUE(outcome_of(Built(BuildTrace(run)).get()).complete);
 }
 
 /* Where nothing was recorded, nothing is known: not of orders either. */
@@ -62,7 +67,7 @@ TEST(Right, IsNothingThatNobodyRecorded)
 {
     Built report(BuildTrace("setting policy=observe\n"));
     std::string screen = Screen(report);
-    EXPECT_FALSE(report_outcome(report.get()).complete);
+    EXPECT_FALSE(outcome_of(report.get()).complete);
     EXPECT_TRUE(Has(screen, "\nNot known whether right: no driver call was recorded\n")) << screen;
     EXPECT_TRUE(Has(screen, "\nImplicit orders: not analysed\n")) << screen;
     Built counted(BuildTrace("setting policy=observe\ncount 1 cuInit 1 0 0 0\n"));
@@ -120,7 +125,7 @@ TEST(Fold, WhatSavesTooLittleIsOneLineACause)
 {
     Built report(BuildTrace(two_places));
     ASSERT_EQ(2u, report->findings.count) << report.Text();
-    EXPECT_EQ(1u, report_shown(report.get()));
+    EXPECT_EQ(1u, rank_shown(report.get()));
     EXPECT_EQ(FOLD_SHOWN, report->findings.items[0]->fold);
     EXPECT_EQ(FOLD_FLOOR, report->findings.items[1]->fold);
     ASSERT_EQ(1u, report->sums.causes.count);
@@ -139,12 +144,12 @@ TEST(Fold, TheFloorIsTheUsers)
     struct report report;
     char error[TRACE_ERROR_SIZE];
     ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
-    report_weigh(&report, {0, 0});
-    EXPECT_EQ(2u, report_shown(&report));
-    report_weigh(&report, {10, 0});
-    EXPECT_EQ(0u, report_shown(&report));
-    report_weigh(&report, FLOOR_DEFAULT);
-    EXPECT_EQ(1u, report_shown(&report));
+    rank_findings(&report, {0, 0});
+    EXPECT_EQ(2u, rank_shown(&report));
+    rank_findings(&report, {10, 0});
+    EXPECT_EQ(0u, rank_shown(&report));
+    rank_findings(&report, FLOOR_DEFAULT);
+    EXPECT_EQ(1u, rank_shown(&report));
     report_end(&report);
 }
 
@@ -158,7 +163,7 @@ TEST(Fold, NeverHidesADoubt)
     ASSERT_EQ(1u, report->findings.count) << report.Text();
     EXPECT_EQ(SEVERITY_NOTE, report->findings.items[0]->severity);
     EXPECT_EQ(FOLD_SHOWN, report->findings.items[0]->fold);
-    EXPECT_EQ(DOUBT_MAY, report_outcome(report.get()).doubt);
+    EXPECT_EQ(DOUBT_MAY, outcome_of(report.get()).doubt);
 }
 
 /* simpleStreams: right, and a note says what could not be seen. */
@@ -169,9 +174,9 @@ TEST(Fold, OneKernelOnSeveralStreamsIsNoDoubt)
                             "1@2 launch s=N2 k=_Z5writePf args=A\n"));
     ASSERT_EQ(1u, report->findings.count) << report.Text();
     EXPECT_EQ(FOLD_NO_COST, report->findings.items[0]->fold);
-    EXPECT_EQ(DOUBT_NONE, report_outcome(report.get()).doubt);
+    EXPECT_EQ(DOUBT_NONE, outcome_of(report.get()).doubt);
     EXPECT_TRUE(Has(report.Text(), "the pair              write uses 0x10000")) << report.Text();
-    EXPECT_EQ(1u, report_outcome(report.get()).possible);
+    EXPECT_EQ(1u, outcome_of(report.get()).possible);
     EXPECT_TRUE(Has(Screen(report), "\nRight, as far as can be seen (1 possible conflict: unordered-conflict)\n"))
         << Screen(report);
     EXPECT_TRUE(Has(report.Text(), "right where each only reads, or has a part of its own.")) << report.Text();
@@ -230,7 +235,7 @@ enum fold FoldOf(const Built &report, const std::string &rule)
 
 enum default_cost Cost(const std::string &text)
 {
-    return report_default_stream(Built(BuildTrace(text)).get()).cost;
+    return default_cost_of(Built(BuildTrace(text)).get()).cost;
 }
 
 TEST(DefaultStream, SaysWhyThereIsNothingToGain)
@@ -253,7 +258,7 @@ TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
                             "1@30+3000 sync s=L\n"
                             "2@40+7000 sync s=L\n"
                             "2@10000 none\n"));
-    struct default_stream found = report_default_stream(report.get());
+    struct default_stream found = default_cost_of(report.get());
     EXPECT_EQ(DEFAULT_UP_TO, found.cost) << report.Text();
     EXPECT_EQ(6990000u, found.most_ns) << "threads gain side by side";
     EXPECT_TRUE(Has(Screen(report), "Default stream: it costs 0 to 7.0 ms or more of 10.0 ms (70 %)\n")) << Screen(report);
@@ -272,7 +277,7 @@ TEST(DefaultStream, CostsOfThreadsThatTakeTurnsAddUp)
                  "+800 sync s=L\n";
     }
     Built report(BuildTrace(turns + "1@200000 none\n"));
-    struct default_stream found = report_default_stream(report.get());
+    struct default_stream found = default_cost_of(report.get());
     EXPECT_EQ(DEFAULT_UP_TO, found.cost) << report.Text();
     EXPECT_NEAR(79e6, static_cast<double>(found.most_ns), 1.5e6) << "one thread alone waited for 40 ms";
 }
@@ -282,8 +287,8 @@ TEST(DefaultStream, AThreadThatWaitsForAnothersWorkOnIt)
 {
     const std::string end = "1@10000 none\n2@10000 none\n";
     Built report(BuildTrace("1@0 launch s=L k=a\n2@10+3000 sync s=L\n" + end));
-    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(report.get()).cost);
-    EXPECT_EQ(2980000u, report_default_stream(report.get()).most_ns);
+    EXPECT_EQ(DEFAULT_UP_TO, default_cost_of(report.get()).cost);
+    EXPECT_EQ(2980000u, default_cost_of(report.get()).most_ns);
     EXPECT_EQ(DEFAULT_NO_WAIT, Cost("1@0 launch s=L k=a\n1@10+3000 sync s=L\n" + end)) << "its own";
     EXPECT_EQ(DEFAULT_NO_WAIT, Cost("1@0 launch s=L k=a\n2@10+3000 sync s=P2\n" + end)) << "a stream that is its own";
 }
@@ -292,7 +297,7 @@ TEST(DefaultStream, AThreadThatWaitsForAnothersWorkOnIt)
 TEST(DefaultStream, ClaimsNoMostWhereSeveralThreadsMeet)
 {
     Built one(BuildTrace("1@0 launch s=B1 k=a\n1@5 launch s=L k=b\n1@10+3000 sync s=L\n1@10000 none\n"));
-    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(one.get()).cost);
+    EXPECT_EQ(DEFAULT_UP_TO, default_cost_of(one.get()).cost);
     EXPECT_TRUE(Has(Screen(one), "Default stream: it costs 0 to 3.0 ms of 10.0 ms (30 %)\n")) << Screen(one);
     Built several(BuildTrace("1@0 launch s=B1 k=a\n2@5 launch s=L k=b\n2@10+3000 sync s=L\n1@10000 none\n"));
     EXPECT_TRUE(Has(Screen(several), "Default stream: it costs 0 to 3.0 ms or more of 10.0 ms (30 %)\n"))
@@ -336,11 +341,11 @@ TEST(DefaultStream, AWaitForItIsAUseOfIt)
     Built report(BuildTrace(text)), unused(BuildTrace("1@5 launch s=B1 k=a\n1@20+900000 sync s=B1\n"));
     std::string screen = Screen(report);
     EXPECT_EQ(0u, report->totals.default_stream);
-    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(report.get()).cost);
+    EXPECT_EQ(DEFAULT_UP_TO, default_cost_of(report.get()).cost);
     EXPECT_TRUE(Has(screen, "\nDefault stream: it costs 0 to 900.0 ms of ")) << screen;
     EXPECT_TRUE(Has(screen, "-> Wait for the stream that the work is on instead, ")) << screen;
     EXPECT_FALSE(Has(screen, "a stream of its own")) << screen;
-    EXPECT_EQ(DEFAULT_UNUSED, report_default_stream(unused.get()).cost);
+    EXPECT_EQ(DEFAULT_UNUSED, default_cost_of(unused.get()).cost);
 }
 
 /* simpleStreams takes the time of all streams by events on the default stream. */
@@ -397,7 +402,7 @@ TEST(DefaultStream, AWaitThatOnlyMovesIsNoCost)
                             "1@20+5000 copy s=L implicit from=pinned to=device src=0x7f0000000000 dst=B bytes=4\n"
                             "1@5030 launch s=B1 k=_Z1aPf args=A\n"
                             "1@5040+900 sync s=B1\n"));
-    EXPECT_GT(50000u, report_default_stream(report.get()).most_ns) << report.Text();
+    EXPECT_GT(50000u, default_cost_of(report.get()).most_ns) << report.Text();
 }
 
 TEST(Outcome, NamesThePairThatShowsIt)
@@ -405,7 +410,7 @@ TEST(Outcome, NamesThePairThatShowsIt)
     Built wrong(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                            "1@1+3 copy s=N1 from=pinned src=0x7f0000000000 dst=A bytes=64\n"
                            "1@9+9 copy s=N2 implicit src=A dst=0x7f0000001000 to=pinned bytes=64\n"));
-    struct outcome outcome = report_outcome(wrong.get());
+    struct outcome outcome = outcome_of(wrong.get());
     EXPECT_EQ(DOUBT_WRONG, outcome.doubt) << wrong.Text();
     ASSERT_NE(nullptr, outcome.pair);
     EXPECT_EQ(0x10000u, outcome.pair->address);
@@ -426,7 +431,7 @@ TEST(Outcome, NamesNoPairThatShowsSomethingElse)
                             "1@1 memset s=B1 bytes=64 dst=A\n"
                             "1@2 copy s=L bytes=64 src=A result=901\n"
                             "1@3 copy s=L bytes=64 src=A capture-open\n"));
-    auto outcome = report_outcome(report.get());
+    auto outcome = outcome_of(report.get());
     ASSERT_NE(nullptr, outcome.finding) << report.Text();
     EXPECT_STREQ("capture-conflict", outcome.finding->rule->id);
     EXPECT_NE(0u, outcome.finding->verdicts[VERDICT_NEEDED]) << "there is such an order at the same place";
@@ -444,7 +449,7 @@ TEST(Outcome, WhatIsWrongComesBeforeWhatOnlyFailed)
     ASSERT_LE(2u, report->findings.count) << report.Text();
     EXPECT_STREQ("order-given-up", report->findings.items[0]->rule->id) << report.Text();
     EXPECT_STREQ("capture-conflict", report->findings.items[1]->rule->id);
-    EXPECT_EQ(report->findings.items[0], report_outcome(report.get()).finding);
+    EXPECT_EQ(report->findings.items[0], outcome_of(report.get()).finding);
 }
 
 /* A wait for the whole context, of which one stream was needed: with times on the GPU it costs what it went on beyond that
@@ -486,7 +491,7 @@ TEST(ManyText, NoFindingsCostNoneAndUnknownCostsAreNot)
              {BuildTrace("setting policy=observe\n1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"), "none"},
              {timeless.Bytes(), "unknown"},
              {BuildTrace("1@0 event-create e=E flags=2\n1@10 wait s=N1 e=E\n1@20 record s=N1 e=E\n"), "unknown"}})
-        EXPECT_STREQ(says.c_str(), report_host_time(Built(bytes).get()).text);
+        EXPECT_STREQ(says.c_str(), report_words_host_time(Built(bytes).get()).text);
 }
 
 TEST(ManyScreen, SaysHowManyFindingsItShows)
@@ -581,7 +586,7 @@ TEST(Outcome, WhatIsWrongWithTheFewThatWereSeenIsSaidAsEver)
     Built wrong(BuildTrace("1@100 alloc m=A ptr=0x10000 bytes=4096\n1@110 memset s=N1 dst=A bytes=64\n"
                            "1@120 memset s=N2 dst=A bytes=64\n"));
     const_cast<struct report *>(wrong.get())->left_out = 2;
-    EXPECT_TRUE(report_outcome(wrong.get()).little);
+    EXPECT_TRUE(outcome_of(wrong.get()).little);
     EXPECT_TRUE(Has(opening_outcome(wrong.get()).text, "WRONG: #1 unordered-conflict"))
         << opening_outcome(wrong.get()).text;
 }
@@ -653,7 +658,7 @@ TEST(FirstScreen, ALongNameStaysWhole)
 TEST(Blocked, IsNeverMoreThanTheThreadsTimeAndTheSameInTheStacks)
 {
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         for (const char *text : {rules[i]->bad, rules[i]->good}) {
             Opened opened({BuildTrace(text)});
             const struct report *report = &opened.traces.list.items[0]->report;

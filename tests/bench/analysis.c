@@ -18,6 +18,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/order/verdict.h"
+#include "analysis/trace/merge.h"
 #include "tests/bench/made_up.h"
 
 static double seconds(void)

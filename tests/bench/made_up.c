@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 enum { DEFINITIONS, ALLOCATIONS, FIRST_CALLS, CALLS_MOST = 400, ALIGN = 8 };
 

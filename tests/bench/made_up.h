@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/trace/source.h"
+#include "analysis/trace/trace_source.h"
 #include "interpose/trace/format.h"
 
 enum { THREADS_MOST = 128, STEP = 3000 /* ns between two calls of a thread */ };

@@ -21,7 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/edge_feed.h"
+#include "analysis/base/sink.h"
+#include "analysis/report/edges/edge_feed.h"
 #include "analysis/views/html/report_html.h"
 #include "tests/support/browser.h"
 #include "tests/support/run_child.h"

@@ -7,8 +7,9 @@
 #include <csignal>
 #include <cstring>
 
-#include "analysis/probe/answer.h"
-#include "analysis/probe/environment.h"
+#include "analysis/probe/answer/policy_answer.h"
+#include "analysis/probe/answer/policy_answer_words.h"
+#include "analysis/probe/runs/environment.h"
 
 namespace ptds
 {
@@ -52,7 +53,7 @@ TEST(Times, Pace)
     EXPECT_EQ(PACE_SAME, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 100}));
     EXPECT_EQ(PACE_SLOWER, pace({50, 50, 50, 50, 99}, {100, 100, 100, 100, 100}));
     EXPECT_EQ(PACE_FASTER, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 99}));
-    EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are alike too often";
+    EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are same_but_for_numbers too often";
     EXPECT_EQ(PACE_FASTER, pace({100, 101, 102, 130, 104}, {50, 51, 52, 20, 52})) << "one outlier is none of the spread";
 }
 
@@ -127,11 +128,11 @@ struct Case {
     }
     void Says(word word, why why, int status, const std::string &line)
     {
-        answer found = answer_of(&Evidence());
+        answer found = policy_answer_of(&Evidence());
         EXPECT_STREQ(word_names[word], word_names[found.word]);
         EXPECT_STREQ(why_names[why], why_names[found.why]);
-        EXPECT_EQ(status, answer_status(&found));
-        EXPECT_EQ(line, answer_line(&found, &Evidence()).text);
+        EXPECT_EQ(status, policy_answer_status(&found));
+        EXPECT_EQ(line, policy_answer_words_line(&found, &Evidence()).text);
     }
     void Differs(facts &facts)
     {
@@ -213,10 +214,10 @@ TEST(Answer, TheFloorIsTold)
              "right under guarded; no measurable difference (the CUDA part 67.0 us, bare 56.0 us, less than 1.0 ms apart; "
              "the whole process 101.0 ms, bare 101.0 ms, spread 2.0 ms)");
     std::swap(one.none.cuda, one.policy.cuda);
-    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "nor is it faster";
+    EXPECT_EQ(WHY_SAME_TIME, policy_answer_of(&one.Evidence()).why) << "nor is it faster";
     one.bare.times = one.none.cuda;
     one.policy.times = one.policy.cuda;
-    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "nor the whole process";
+    EXPECT_EQ(WHY_SAME_TIME, policy_answer_of(&one.Evidence()).why) << "nor the whole process";
 }
 
 /* The longest there is. */
@@ -245,15 +246,16 @@ TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
     observed.whatif.recorded = 60000000;
     observed.whatif.policies[0].least = 20000000; /* guarded */
     observed.whatif.policies[0].most = 35000000;
-    EXPECT_FALSE(forecast_of(&observed, "guarded", 100000000).known) << "guesses are kept back";
+    EXPECT_FALSE(policy_answer_forecast(&observed, "guarded", 100000000).known) << "guesses are kept back";
     observed.replayed = true;
-    const forecast found = forecast_of(&observed, "guarded", 100000000);
+    const forecast found = policy_answer_forecast(&observed, "guarded", 100000000);
     EXPECT_TRUE(found.known);
     EXPECT_NEAR(1.333, found.least, 0.001);
     EXPECT_NEAR(1.667, found.most, 0.001);
-    EXPECT_FALSE(forecast_of(&observed, "guarded", 30000000).known) << "the record's run took longer than the program";
-    EXPECT_FALSE(forecast_of(&observed, "observe", 100000000).known);
-    const forecast part = forecast_of(&observed, "guarded", 0);
+    EXPECT_FALSE(policy_answer_forecast(&observed, "guarded", 30000000).known)
+        << "the record's run took longer than the program";
+    EXPECT_FALSE(policy_answer_forecast(&observed, "observe", 100000000).known);
+    const forecast part = policy_answer_forecast(&observed, "guarded", 0);
     EXPECT_TRUE(part.known) << "of the CUDA work itself";
     EXPECT_NEAR(1.714, part.least, 0.001);
     EXPECT_NEAR(3.0, part.most, 0.001);
@@ -291,7 +293,7 @@ TEST(Answer, EachReasonForWhichNothingIsToBeGained)
     for (default_cost cost :
          {DEFAULT_UP_TO, DEFAULT_UNUSED, DEFAULT_ALONE, DEFAULT_NO_WAIT, DEFAULT_NEEDED, DEFAULT_UNKNOWN}) {
         one.observed.cost = cost;
-        answer found = answer_of(&one.Evidence());
+        answer found = policy_answer_of(&one.Evidence());
         bool gains = cost == DEFAULT_UP_TO || cost == DEFAULT_UNKNOWN;
         EXPECT_STREQ(word_names[gains ? WORD_RIGHT : WORD_NOTHING], word_names[found.word]) << cost;
     }
@@ -358,7 +360,7 @@ TEST(Answer, OutputThatDiffersUnderObserveTooProvesNothing)
     one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
              "can't tell: standard output differs under guarded, but under observe, too, which moves nothing");
     one.observe.thing = nullptr;
-    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_OUTPUT, policy_answer_of(&one.Evidence()).why);
     one.Differs(one.none);
     one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
              "can't tell: standard output differs under guarded, but under none, too, which moves nothing");
@@ -384,14 +386,14 @@ TEST(Answer, ATimeThatChangesIsNoWrongResult)
     one.policy.cuda = Times({10, 10, 10});
     one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
     one.policy.cuda = one.none.cuda;
-    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_OUTPUT, policy_answer_of(&one.Evidence()).why);
     one.policy.difference.time_ns = 2 * MS;
     one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
     one.Differs(one.observe);
-    EXPECT_EQ(WHY_OBSERVE_TOO, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_OBSERVE_TOO, policy_answer_of(&one.Evidence()).why);
     one.policy.difference.like_time = false;
     one.observe.difference.like_time = true;
-    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why) << "under observe it was only a time";
+    EXPECT_EQ(WHY_OUTPUT, policy_answer_of(&one.Evidence()).why) << "under observe it was only a time";
 }
 
 TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
@@ -401,18 +403,18 @@ TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
     one.policy.far.far_ns = 2.5 * MS;
     one.policy.far.far_line = 7;
     strcpy(one.policy.far.far_text, "loss 9");
-    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_FASTER, policy_answer_of(&one.Evidence()).why);
     one.policy.times = Times({100, 101, 102});
     one.Says(WORD_CANNOT_TELL, WHY_FAR, 3,
              "can't tell: line 7 of out.txt has a number far from bare's, and the pace is the same: \"loss 9\"; give "
              "--compare CMD");
     one.none.cuda = Times({20, 20, 20});
     one.policy.cuda = Times({10, 10, 10});
-    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_FASTER, policy_answer_of(&one.Evidence()).why);
     one.policy.cuda = one.none.cuda;
-    EXPECT_EQ(WHY_FAR, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_FAR, policy_answer_of(&one.Evidence()).why);
     one.policy.far.far_ns = 1.5 * MS;
-    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "so much a time may differ by";
+    EXPECT_EQ(WHY_SAME_TIME, policy_answer_of(&one.Evidence()).why) << "so much a time may differ by";
 }
 
 TEST(Answer, EndsOtherwise)
@@ -442,7 +444,7 @@ TEST(Answer, EndsOtherwise)
              "nothing");
     one.none.ended_unlike = false;
     one.Differs(one.none);
-    EXPECT_EQ(WHY_HANGS, answer_of(&one.Evidence()).why) << "other output is no hang";
+    EXPECT_EQ(WHY_HANGS, policy_answer_of(&one.Evidence()).why) << "other output is no hang";
     one.policy.ending = {END_NOT_STARTED, ENOENT};
     one.Says(WORD_CANNOT_TELL, WHY_NOT_STARTED, 2,
              "can't tell: under guarded the program cannot be started: No such file or directory");
@@ -502,7 +504,7 @@ TEST(Answer, NotComparable)
     one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3, "can't tell: --compare ends with status 127");
     one.policy.ended_unlike = true;
     one.policy.ending = {END_EXITED, 3};
-    EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "a crash needs no comparing";
+    EXPECT_EQ(WORD_DO_NOT, policy_answer_of(&one.Evidence()).word) << "a crash needs no comparing";
 }
 
 TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
@@ -518,7 +520,7 @@ TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
              "can't tell: the bare program itself leaves processes behind, which were there 1.00 s after its end: give a "
              "command that waits for them");
     one.bare.ending = {END_EXITED, 4};
-    EXPECT_EQ(WHY_BARE_FAILS, answer_of(&one.Evidence()).why);
+    EXPECT_EQ(WHY_BARE_FAILS, policy_answer_of(&one.Evidence()).why);
 }
 
 TEST(Answer, NothingSeen)
@@ -547,14 +549,14 @@ TEST(Answer, Interrupted)
     one.Says(WORD_CANNOT_TELL, WHY_INTERRUPTED, 3, "can't tell: interrupted after 0 of 3 rounds");
     one.policy.runs = 2;
     one.Differs(one.policy);
-    EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "what is known is known";
+    EXPECT_EQ(WORD_DO_NOT, policy_answer_of(&one.Evidence()).word) << "what is known is known";
     one.all.bare_runs = 1;
     one.Says(WORD_CANNOT_TELL, WHY_INTERRUPTED, 3, "can't tell: interrupted after 0 of 3 rounds");
     Case none;
     none.all.interrupted = true;
     none.bare.runs = 0;
     none.bare.ending = {};
-    EXPECT_EQ(WHY_INTERRUPTED, answer_of(&none.Evidence()).why);
+    EXPECT_EQ(WHY_INTERRUPTED, policy_answer_of(&none.Evidence()).why);
 }
 
 TEST(Environment, NoShimIsPreloadedTwice)

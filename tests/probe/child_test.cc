@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/probe/child.h"
+#include "analysis/probe/runs/child.h"
 #include "tests/support/run_child.h"
 
 namespace ptds

@@ -3,7 +3,11 @@
 // Of several policies: whose answer comes first, which one is to be used, and the line to copy.
 #include <gtest/gtest.h>
 
+#include "analysis/base/sink.h"
+#include "analysis/probe/answer/command_to_copy.h"
+#include "analysis/probe/answer/conclude.h"
 #include "analysis/probe/probe.h"
+#include "analysis/probe/runs/rounds.h"
 
 namespace ptds
 {
@@ -15,9 +19,9 @@ class ConcludeTest : public testing::Test
 protected:
     ConcludeTest()
     {
-        probe_begin(&probe_);
+        rounds_begin(&probe_);
         for (const char *policy : {"guarded", "per-thread", "stream"})
-            probe_add(&probe_, policy, false);
+            rounds_add_policy(&probe_, policy, false);
     }
     static const uint64_t MS = 1000000;
     /* The policies in that order; ms of each round. */
@@ -31,11 +35,11 @@ protected:
     }
     void Ask(const char *policy)
     {
-        EXPECT_FALSE(probe_add(&probe_, policy, true)) << "it is there already";
+        EXPECT_FALSE(rounds_add_policy(&probe_, policy, true)) << "it is there already";
     }
     std::string Best() const
     {
-        const variant *best = probe_best(&probe_);
+        const variant *best = conclude_best(&probe_);
         return best != nullptr ? best->name : "none";
     }
     probe probe_ = {};
@@ -43,16 +47,16 @@ protected:
 
 TEST_F(ConcludeTest, TheWorstOfThoseAskedForComesFirst)
 {
-    EXPECT_EQ(nullptr, probe_first(&probe_));
+    EXPECT_EQ(nullptr, conclude_first(&probe_));
     Answers({WORD_RIGHT, WORD_DO_NOT, WORD_CANNOT_TELL}, {1, 1, 1});
     Ask("guarded");
-    EXPECT_STREQ("guarded", probe_first(&probe_)->name);
+    EXPECT_STREQ("guarded", conclude_first(&probe_)->name);
     Ask("stream");
-    EXPECT_STREQ("stream", probe_first(&probe_)->name);
+    EXPECT_STREQ("stream", conclude_first(&probe_)->name);
     Ask("per-thread");
-    EXPECT_STREQ("per-thread", probe_first(&probe_)->name);
+    EXPECT_STREQ("per-thread", conclude_first(&probe_)->name);
     Answers({WORD_RIGHT, WORD_RIGHT, WORD_NOTHING}, {1, 1, 1});
-    EXPECT_STREQ("guarded", probe_first(&probe_)->name) << "all fine: the first";
+    EXPECT_STREQ("guarded", conclude_first(&probe_)->name) << "all fine: the first";
 }
 
 TEST_F(ConcludeTest, GuardedIsTheOneToUseWhereItIsRight)
@@ -100,7 +104,7 @@ TEST_F(ConcludeTest, MoreLanesAreUsedWhereTheyAreFaster)
     probe_.program = argv;
     probe_.library = "/lib/libptds.so";
     unsetenv("LD_PRELOAD");
-    probe_command(&probe_, &four, &sink);
+    command_to_copy(&probe_, &four, &sink);
     EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_LANES=4 PTDS_REPORT=off ./app", text);
 }
 
@@ -119,7 +123,7 @@ TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
     probe_.program = argv.data();
     probe_.library = "/lib/libptds.so";
     unsetenv("LD_PRELOAD");
-    probe_command(&probe_, &probe_.variants[VARIANT_FIRST_POLICY], &sink);
+    command_to_copy(&probe_, &probe_.variants[VARIANT_FIRST_POLICY], &sink);
     EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_REPORT=off ./app 'a b' 'it'\\''s' '' '$HOME' x=1,2 '=x' "
               "'*' '\n'",
               text);

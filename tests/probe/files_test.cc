@@ -13,11 +13,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "analysis/probe/child.h"
-#include "analysis/probe/environment.h"
-#include "analysis/probe/given.h"
-#include "analysis/probe/outputs.h"
-#include "analysis/probe/view.h"
+#include "analysis/probe/runs/child.h"
+#include "analysis/probe/runs/environment.h"
+#include "analysis/probe/runs/standard_input.h"
+#include "analysis/probe/runs/outputs.h"
+#include "analysis/probe/outputs/view.h"
 #include "tests/support/run_child.h"
 
 namespace ptds
@@ -262,10 +262,10 @@ TEST_F(Outputs, WhatIsGivenIsKeptForEachRun)
     Put("input", text + "end\n");
     {
         Stdin from(open("input", O_RDONLY));
-        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        ASSERT_TRUE(standard_input_take(&kept_, waiting, &given));
         EXPECT_EQ(std::string(kept_.path) + "/stdin", given.text);
         EXPECT_EQ(text + "end\n", read_file(given.text));
-        EXPECT_FALSE(given_take(&kept_, waiting, &given)) << "it is there already";
+        EXPECT_FALSE(standard_input_take(&kept_, waiting, &given)) << "it is there already";
         EXPECT_EQ(EEXIST, errno);
         unlink(given.text);
     }
@@ -275,14 +275,14 @@ TEST_F(Outputs, WhatIsGivenIsKeptForEachRun)
     close(ends[1]);
     {
         Stdin from(ends[0]);
-        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        ASSERT_TRUE(standard_input_take(&kept_, waiting, &given));
         EXPECT_EQ("piped", read_file(given.text));
         unlink(given.text);
     }
     EXPECT_EQ(0u, waited) << "nobody had to wait";
     for (const char *none : {"/dev/null", "/"}) {
         Stdin from(open(none, O_RDONLY));
-        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        ASSERT_TRUE(standard_input_take(&kept_, waiting, &given));
         EXPECT_STREQ("/dev/null", given.text) << none;
     }
     EXPECT_EQ((std::vector<std::string>{}), [&] {
@@ -305,7 +305,7 @@ TEST_F(Outputs, ASignalIsObeyedWhileMoreIsGiven)
     Stdin from(ends[0]);
     child_signals_begin();
     raise(SIGTERM);
-    EXPECT_FALSE(given_take(&kept_, nullptr, &given));
+    EXPECT_FALSE(standard_input_take(&kept_, nullptr, &given));
     EXPECT_EQ(EINTR, errno);
     child_signals_end();
 }

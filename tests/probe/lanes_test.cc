@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "analysis/probe/probe.h"
+#include "analysis/probe/runs/rounds.h"
+#include "analysis/probe/runs/try_lanes.h"
 #include "tests/support/run_child.h"
 #include "tests/support/trace_builder.h"
 
@@ -45,10 +47,10 @@ protected:
     {
         Folder folder;
         probe probe = {};
-        probe_begin(&probe);
+        rounds_begin(&probe);
         for (const char *policy : {"guarded", "per-thread", "stream"})
             if (probe.count < VARIANT_FIRST_POLICY + before)
-                probe_add(&probe, policy, true);
+                rounds_add_policy(&probe, policy, true);
         for (; probe.count < VARIANT_FIRST_POLICY + before; probe.count++)
             probe.variants[probe.count].name = probe.variants[probe.count].policy = "more";
         EXPECT_LT(folder.path().size(), sizeof probe.folder.path);
@@ -57,7 +59,7 @@ protected:
         EXPECT_EQ(0, mkdir(traces.c_str(), 0700));
         std::ofstream(traces + "/0.ptds") << BuildTrace(recorded);
         probe.lanes = asked;
-        size_t count = probe.count, added = probe_add_lanes(&probe);
+        size_t count = probe.count, added = try_lanes(&probe);
         EXPECT_EQ(count + added, probe.count);
         std::string said;
         for (size_t i = count; i < probe.count; i++) {
@@ -66,7 +68,7 @@ protected:
             EXPECT_FALSE(probe.variants[i].asked) << "they do not decide the exit status";
             said += std::to_string(probe.variants[i].lanes) + " ";
         }
-        probe_end(&probe);
+        rounds_end(&probe);
         return said;
     }
 };

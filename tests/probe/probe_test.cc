@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "analysis/probe/times.h"
+#include "analysis/probe/answer/times.h"
 #include "tests/support/run_child.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/probe/record.h"
+#include "analysis/probe/runs/run_record.h"
+#include "analysis/report/default_cost.h"
 #include "tests/support/expected.h"
 #include "tests/support/run_child.h"
 #include "tests/support/trace_builder.h"
@@ -39,7 +40,7 @@ record Read(const std::vector<std::string> &traces, bool replayed = false)
     for (size_t i = 0; i < traces.size(); i++)
         std::ofstream(folder / std::to_string(i) + ".ptds") << traces[i];
     std::filesystem::current_path(folder.path());
-    record_read(&found, ".", replayed);
+    run_record_read(&found, ".", replayed);
     std::filesystem::current_path(here);
     return found;
 }
@@ -73,7 +74,7 @@ TEST(Record, OfOneProcessAndOfSeveral)
         {"a wrong one, and one where the default stream costs more", {wrong, waits}},
         {"one that was killed, and one that was not", {"killed\nrefused\n" + alone, waits}},
         {"one without a call, and one with some", {"# nothing\n", alone}},
-        {"two alike, the first of which ran longer", {alone + "1@500 none\n", alone + "1@30 none\n"}},
+        {"two same_but_for_numbers, the first of which ran longer", {alone + "1@500 none\n", alone + "1@30 none\n"}},
     };
     std::string all;
     for (const auto &one : cases) {

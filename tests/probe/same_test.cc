@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "analysis/probe/same.h"
+#include "analysis/probe/outputs/same.h"
 
 namespace ptds
 {
@@ -25,16 +25,16 @@ public:
         std::vector<bytes> texts;
         for (const std::string &run : runs_)
             texts.push_back(Bytes(run));
-        learn(&what, texts.data(), texts.size());
+        same_learn(&what, texts.data(), texts.size());
     }
     ~Learnt()
     {
-        learnt_free(&what);
+        same_free(&what);
     }
     Learnt(const Learnt &) = delete;
     difference Against(const std::string &other) const
     {
-        return differ(&what, Bytes(runs_[0]), Bytes(other));
+        return same_differ(&what, Bytes(runs_[0]), Bytes(other));
     }
     bool Same(const std::string &other) const
     {
@@ -139,8 +139,8 @@ TEST(Same, FarIsWhatNothingThatMovesNothingShows)
     EXPECT_NEAR(4898e6, runs.Against("t 5 s\n").far_ns, 1e9) << "in another unit";
     EXPECT_EQ(0, runs.Against("t 102 ms\n").far_ns);
     const std::string first = "t 100 ms\n", slow = "t 110 ms\n", other = "u 900 ms\n";
-    learn_range(&runs.what, Bytes(first), Bytes(slow));
-    learn_range(&runs.what, Bytes(first), Bytes(other));
+    same_learn_range(&runs.what, Bytes(first), Bytes(slow));
+    same_learn_range(&runs.what, Bytes(first), Bytes(other));
     difference found = runs.Against("t 115 ms\n");
     EXPECT_EQ(1u, found.outside) << "of bare's";
     EXPECT_EQ(0, found.far_ns);
@@ -241,7 +241,7 @@ TEST(Same, TheFirstMayBeApartFromOthersThatAgree)
         for (const std::string &run : runs)
             texts.push_back(Bytes(run));
         learnt what = {};
-        learn_but_first(&what, texts.data(), texts.size());
+        same_learn_but_first(&what, texts.data(), texts.size());
         return what;
     };
     learnt what = learnt_of({"building cache\nt 1\n", "t 2\n", "t 3\n"});
@@ -249,20 +249,20 @@ TEST(Same, TheFirstMayBeApartFromOthersThatAgree)
     EXPECT_TRUE(what.first_apart);
     EXPECT_EQ(VARIES_LINES, what.first_varies);
     EXPECT_EQ(1u, what.list.count);
-    EXPECT_FALSE(differ(&what, Bytes("t 2\n"), Bytes("t 9\n")).differs);
-    learnt_free(&what);
+    EXPECT_FALSE(same_differ(&what, Bytes("t 2\n"), Bytes("t 9\n")).differs);
+    same_free(&what);
     for (const auto &runs : std::vector<std::vector<std::string>>{
              {"a\n", "b\n"}, {"a\n", "b\n", "a\n"}, {"a\n", "a\n", "b\n"}, {"a\n", "b\n", "b\n", "c\n"}}) {
         what = learnt_of(runs);
         EXPECT_EQ(VARIES_WORDS, what.varies) << runs.size();
         EXPECT_FALSE(what.first_apart) << runs.size();
-        learnt_free(&what);
+        same_free(&what);
     }
     what = learnt_of({"a 1\n", "a 2\n", "a 2\n"});
     EXPECT_FALSE(what.first_apart) << "a number";
-    learnt_free(&what);
-    EXPECT_TRUE(alike(Bytes("a 1\n"), Bytes("a 2\n")));
-    EXPECT_FALSE(alike(Bytes("a 1\n"), Bytes("b 1\n")));
+    same_free(&what);
+    EXPECT_TRUE(same_but_for_numbers(Bytes("a 1\n"), Bytes("a 2\n")));
+    EXPECT_FALSE(same_but_for_numbers(Bytes("a 1\n"), Bytes("b 1\n")));
 }
 
 TEST(Same, BytesThatAreNoText)

@@ -13,7 +13,13 @@
 #include <fstream>
 #include <list>
 
+#include "analysis/base/sink.h"
+#include "analysis/probe/answer/conclude.h"
+#include "analysis/probe/answer/probe_json.h"
+#include "analysis/probe/answer/probe_screen.h"
+#include "analysis/probe/outputs/compare_runs.h"
 #include "analysis/probe/probe.h"
+#include "analysis/probe/runs/rounds.h"
 #include "tests/support/expected.h"
 #include "tests/support/trace_builder.h"
 
@@ -72,8 +78,8 @@ protected:
     {
         EXPECT_EQ(0, chdir(folder_.path().c_str()));
         EXPECT_EQ(0, mkdir("runs", 0700));
-        probe_begin(&probe_);
-        probe_add(&probe_, "guarded", true);
+        rounds_begin(&probe_);
+        rounds_add_policy(&probe_, "guarded", true);
         probe_.program = const_cast<char **>(program_);
         probe_.library = "/opt/libptds.so";
         probe_.rounds = probe_.done = 3;
@@ -83,7 +89,7 @@ protected:
     }
     ~ProbeShown()
     {
-        probe_end(&probe_);
+        rounds_end(&probe_);
     }
 
     variant &Of(const std::string &name)
@@ -106,11 +112,11 @@ protected:
                                                     static_cast<uint64_t>(cuda_ms * MS)};
         variant.runs.room = variant.runs.count;
         const std::string texts[] = {said.out, said.err, said.file};
-        for (size_t thing = 0; thing < probe_things(&probe_); thing++)
+        for (size_t thing = 0; thing < compare_runs_things(&probe_); thing++)
             if (thing < THING_FILES || said.writes)
                 std::ofstream(folder_thing(&probe_.folder, variant.name, round, thing).text) << texts[thing];
     }
-    /* The warm-up and the rounds, alike but for their times. */
+    /* The warm-up and the rounds, same_but_for_numbers but for their times. */
     void Rounds(const std::string &name, const std::vector<double> &ms, double cuda_share, const Said &said)
     {
         for (double one : ms)
@@ -137,12 +143,12 @@ protected:
                              to};
         };
         text_sink to_screen = sink_of(&screen), to_json = sink_of(&json);
-        probe_compare(&probe_);
-        probe_conclude(&probe_);
+        compare_runs(&probe_);
+        conclude(&probe_);
         probe_screen(&probe_, true, &to_screen);
         ASSERT_EQ(0, probe_json(&probe_, false, &to_json));
-        text = screen + "===== JSON, exit status " + std::to_string(answer_status(&probe_first(&probe_)->answer)) + "\n" +
-               Lines(json);
+        text = screen + "===== JSON, exit status " +
+               std::to_string(policy_answer_status(&conclude_first(&probe_)->answer)) + "\n" + Lines(json);
         ExpectAllOf(expected_ + name + ".txt", text);
     }
 
@@ -165,17 +171,17 @@ TEST_F(ProbeShown, ThingsHaveNames)
         probe_.outputs.items[probe_.outputs.count].name = names_.back().c_str();
         probe_.outputs.count++;
     }
-    ASSERT_EQ(4u, probe_things(&probe_));
-    EXPECT_STREQ("standard output", probe_thing_name(&probe_, 0));
-    EXPECT_STREQ("standard error", probe_thing_name(&probe_, 1));
-    EXPECT_EQ(folder + "fffffffff", probe_thing_name(&probe_, 2)) << "40 characters";
-    EXPECT_STREQ("ffffffffff", probe_thing_name(&probe_, 3)) << "one more";
+    ASSERT_EQ(4u, compare_runs_things(&probe_));
+    EXPECT_STREQ("standard output", compare_runs_thing_name(&probe_, 0));
+    EXPECT_STREQ("standard error", compare_runs_thing_name(&probe_, 1));
+    EXPECT_EQ(folder + "fffffffff", compare_runs_thing_name(&probe_, 2)) << "40 characters";
+    EXPECT_STREQ("ffffffffff", compare_runs_thing_name(&probe_, 3)) << "one more";
 }
 
 TEST_F(ProbeShown, AllPoliciesOfAProgramThatGetsFaster)
 {
-    probe_add(&probe_, "per-thread", false);
-    probe_add(&probe_, "stream", false);
+    rounds_add_policy(&probe_, "per-thread", false);
+    rounds_add_policy(&probe_, "stream", false);
     variant &four = probe_.variants[probe_.count++] = {};
     four.name = "guarded, 4 lanes";
     four.policy = "guarded";
@@ -218,8 +224,8 @@ TEST_F(ProbeShown, BareFails)
 
 TEST_F(ProbeShown, EndsOtherwiseThanBare)
 {
-    probe_add(&probe_, "per-thread", true);
-    probe_add(&probe_, "stream", true);
+    rounds_add_policy(&probe_, "per-thread", true);
+    rounds_add_policy(&probe_, "stream", true);
     for (const char *name : {"bare", "none", "observe"})
         Rounds(name, {50, 50, 50, 51}, 0.5, {});
     Run("guarded", 50, 0, {});
@@ -238,8 +244,8 @@ TEST_F(ProbeShown, EndsOtherwiseThanBare)
 TEST_F(ProbeShown, FilesAndLinesThatComeAndGo)
 {
     AddFile();
-    probe_add(&probe_, "per-thread", true);
-    probe_add(&probe_, "stream", false);
+    rounds_add_policy(&probe_, "per-thread", true);
+    rounds_add_policy(&probe_, "stream", false);
     for (const char *name : {"bare", "none", "observe"})
         Rounds(name, {50, 50, 50, 51}, 0.5, {"done\n", "warning one\n", "a 1\nb 2\n"});
     Rounds("guarded", {50, 50, 50, 51}, 0.5, {"done\n", "warning one\n", "a 1\n"});
@@ -317,8 +323,8 @@ TEST_F(ProbeShown, TheFirstRunPrintsSomethingElse)
 /* Twice as fast; a clock of whole seconds shows it. */
 TEST_F(ProbeShown, ATimeThatDoesNotVary)
 {
-    probe_add(&probe_, "per-thread", true);
-    probe_add(&probe_, "stream", true);
+    rounds_add_policy(&probe_, "per-thread", true);
+    rounds_add_policy(&probe_, "stream", true);
     for (const char *name : {"bare", "none", "observe"})
         Rounds(name, {4300, 4200, 4210, 4220}, 0.9, {"sum 5\ntook 4 s\n"});
     Rounds("guarded", {4300, 2000, 2010, 2020}, 0.9, {"sum 5\ntook 2 s\n"});
@@ -332,7 +338,7 @@ TEST_F(ProbeShown, ATimeThatDoesNotVary)
 
 TEST_F(ProbeShown, NumbersThatVaryAreNoTimesWhereThePaceIsTheSame)
 {
-    probe_add(&probe_, "per-thread", true);
+    rounds_add_policy(&probe_, "per-thread", true);
     for (double loss : {0.5, 0.52, 0.51, 0.53})
         Run("bare", 50, 0, {"loss " + std::to_string(loss) + "\n"});
     for (const char *name : {"none", "observe"})
@@ -404,7 +410,7 @@ TEST_F(ProbeShown, ACommandThatIsNotThere)
 
 TEST_F(ProbeShown, Interrupted)
 {
-    probe_add(&probe_, "per-thread", true);
+    rounds_add_policy(&probe_, "per-thread", true);
     for (const char *name : {"bare", "none", "observe", "guarded"})
         Rounds(name, {50, 50}, 0.5, {"a\n"});
     probe_.done = 0;

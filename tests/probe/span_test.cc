@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/probe/span.h"
+#include "analysis/probe/runs/cuda_span.h"
 #include "interpose/record/moments.h"
 #include "tests/support/run_child.h"
 
@@ -34,7 +34,7 @@ protected:
     }
     uint64_t Read() const
     {
-        return span_read(folder_.path().c_str());
+        return cuda_span_read(folder_.path().c_str());
     }
     Folder folder_;
 };
@@ -42,7 +42,7 @@ protected:
 TEST_F(SpanTest, OneProcess)
 {
     EXPECT_EQ(0u, Read()) << "an empty folder";
-    EXPECT_EQ(0u, span_read("/no/such/folder"));
+    EXPECT_EQ(0u, cuda_span_read("/no/such/folder"));
     Process("100", 1000, {1500, 1700, 1600});
     EXPECT_EQ(700u, Read()) << "the last thread";
 }

@@ -90,7 +90,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/trace/source.h"
+#include "analysis/trace/trace_source.h"
 #include "interpose/trace/format.h"
 
 namespace ptds

@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_ARGUMENTS_COPY_ROWS_H
 #define PTDS_ANALYSIS_ORDER_ARGUMENTS_COPY_ROWS_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 enum { COPY_ROWS_SPANS_AT = 6 };
 

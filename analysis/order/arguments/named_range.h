@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_ARGUMENTS_NAMED_RANGE_H
 #define PTDS_ANALYSIS_ORDER_ARGUMENTS_NAMED_RANGE_H
 
-#include "analysis/trace/reader.h"
+#include "analysis/trace/trace.h"
 
 #ifdef __cplusplus
 extern "C" {

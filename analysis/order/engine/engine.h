@@ -15,7 +15,7 @@
 #include "analysis/order/engine/memory_state.h"
 #include "analysis/order/engine/strand.h"
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
 #include "analysis/model/model.h"
@@ -134,11 +134,11 @@ struct verdicts {
     /* Calls. */
     struct edge_end *ends; /* of calls from `ends_from` on, by number modulo ENDS */
     uint64_t ends_from;
-    struct alike {
+    struct same_but_for_numbers {
         uint32_t number; /* the model's, 0: none */
         uint32_t strand;
         struct edge_end end; /* without time, kernel and stack */
-    } alike[ALIKE];          /* what calls of a class (model/model.h) share */
+    } same_but_for_numbers[ALIKE];          /* what calls of a class (model/model.h) share */
 
     /* Strands, and what they know of each other. */
     TABLE_OF(struct strand) strands;

@@ -23,7 +23,7 @@
 #include "analysis/order/engine/edge.h"
 #include "analysis/order/engine/memory_state.h"
 
-#include "analysis/base/clock.h"
+#include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
 #include "analysis/model/implicit_order.h"
 

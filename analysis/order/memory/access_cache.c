@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 #include "analysis/order/memory/access_check.h"
 #include "analysis/order/memory/live_memories.h"
 #include "analysis/order/memory/memory_use.h"
@@ -21,7 +22,7 @@ _Static_assert(PLACES - 1 <= UINT16_MAX && MEMORIES_MOST <= UINT32_MAX / sizeof(
 /* Zeroed by the system page by page, as they are used: a short trace uses few. */
 bool access_cache_begin(struct verdicts *v)
 {
-    v->cache_room = memory_zeroed(PLACES + 1, LINE);
+    v->cache_room = heap_zeroed(PLACES + 1, LINE);
     v->cache = (struct cache_entry *)(((uintptr_t)v->cache_room + LINE - 1) / LINE * LINE);
     return v->cache_room != NULL;
 }
@@ -46,7 +47,7 @@ static INLINE struct remembered *written_back(const struct cache_entry *entry, s
 static RARE bool more_room(struct waiting *waiting)
 {
     size_t room = waiting->room != 0 ? waiting->room * 2u : WAITING_FEW;
-    uint16_t *grown = room > WAITING_FEW && room <= WAITING_MOST ? memory_bytes(room * sizeof *grown) : NULL;
+    uint16_t *grown = room > WAITING_FEW && room <= WAITING_MOST ? heap_bytes(room * sizeof *grown) : NULL;
     if (grown == NULL && room != WAITING_FEW)
         return false;
     if (grown != NULL) {

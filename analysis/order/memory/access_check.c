@@ -11,6 +11,7 @@
  */
 #include "analysis/order/memory/access_check.h"
 
+#include "analysis/base/hints.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/conflicts.h"
 #include "analysis/order/memory/live_memories.h"

@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 
 static bool give_room(struct memory *memory)
 {
     uint32_t room = memory->uses_room != 0 ? memory->uses_room * 2 : USES_LEAST;
-    struct strand_use *grown = room <= USES_MOST ? memory_zeroed(room, sizeof *grown) : NULL;
+    struct strand_use *grown = room <= USES_MOST ? heap_zeroed(room, sizeof *grown) : NULL;
     if (grown == NULL)
         return false;
     memory->used = 0;

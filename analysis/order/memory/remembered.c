@@ -6,6 +6,7 @@
  */
 #include "analysis/order/memory/remembered.h"
 
+#include "analysis/base/hints.h"
 #include "analysis/order/strands/forgotten.h"
 
 static uint16_t bucket_of(uint32_t strand, const struct touch *touch)

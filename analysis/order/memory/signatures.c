@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/order/arguments/mangled_access.h"
 #include "analysis/order/memory/live_memories.h"
 
@@ -23,7 +23,7 @@ static enum access access_of(enum mangled_parameter kind)
 static struct parameter *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout,
                                          uint32_t count)
 {
-    struct parameter *parameters = memory_bytes((count + 1) * sizeof *parameters);
+    struct parameter *parameters = heap_bytes((count + 1) * sizeof *parameters);
     uint32_t named = 0, wide = 0;
     if (parameters == NULL)
         return NULL;
@@ -70,7 +70,7 @@ static struct parameter *take_places(const uint8_t *touch)
     uint32_t count = 0, named = 0;
     for (uint32_t i = 0; i < FACTS_PLACES; i++)
         count += touch[i] != FACTS_NOTHING;
-    struct parameter *parameters = memory_bytes((count + 1) * sizeof *parameters);
+    struct parameter *parameters = heap_bytes((count + 1) * sizeof *parameters);
     for (uint32_t i = 0; i < FACTS_PLACES && parameters != NULL; i++) {
         if (touch[i] != FACTS_NOTHING)
             parameters[named++] = (struct parameter){(uint16_t)i, (uint16_t)access_of_touch(touch[i])};

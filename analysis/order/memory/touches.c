@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "analysis/base/hints.h"
+#include "analysis/model/classify.h"
 #include "analysis/order/arguments/copy_rows.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/access_check.h"
@@ -91,7 +93,7 @@ static void add_range(struct verdicts *v, struct operation *operation, uint64_t 
         add_part(v, operation, memory != NULL ? memory : live_memories_elsewhere(v), &touch);
     }
     /* The host itself reads and writes pageable memory inside the call: nothing of that is pending for another thread. */
-    if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE) {
+    if (classify_is_host_memory(kind) && kind != PTDS_MEMORY_PAGEABLE) {
         operation->touches |= TOUCHES_HOST;
         operation->tells_host |= access != ACCESS_READ;
     }

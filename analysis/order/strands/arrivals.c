@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/hints.h"
 #include "analysis/order/strands/forgotten.h"
 #include "analysis/order/strands/groups.h"
 #include "analysis/order/strands/knowledge.h"

@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_STRANDS_ARRIVALS_H
 #define PTDS_ANALYSIS_ORDER_STRANDS_ARRIVALS_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/engine/engine.h"
 
 /* Where only what arrived lately is looked at: so many entries. */

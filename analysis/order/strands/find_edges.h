@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_STRANDS_FIND_EDGES_H
 #define PTDS_ANALYSIS_ORDER_STRANDS_FIND_EDGES_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/engine/conflict_pair.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/fan_ins.h"

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/fan_ins.h"
 #include "analysis/order/strands/forgotten.h"
@@ -109,7 +109,7 @@ static void find_needed(const struct verdicts *v, const struct arrival_list *lis
 static void trim(struct verdicts *v, const struct strand *strand, struct arrival_list *list, uint32_t group)
 {
     struct arrival *items = arrivals_items(list);
-    bool *needed = memory_zeroed(list->count, sizeof *needed);
+    bool *needed = heap_zeroed(list->count, sizeof *needed);
     uint32_t kept = 0;
     if (needed == NULL)
         return;

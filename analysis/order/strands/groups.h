@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_STRANDS_GROUPS_H
 #define PTDS_ANALYSIS_ORDER_STRANDS_GROUPS_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/engine/engine.h"
 
 const struct strand_list *groups_strands(const struct verdicts *v, uint32_t group);

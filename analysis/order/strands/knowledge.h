@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_STRANDS_KNOWLEDGE_H
 #define PTDS_ANALYSIS_ORDER_STRANDS_KNOWLEDGE_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/strands/groups.h"
 #include "analysis/order/strands/strands.h"
 

@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_STRANDS_OPEN_EDGES_H
 #define PTDS_ANALYSIS_ORDER_STRANDS_OPEN_EDGES_H
 
+#include "analysis/base/hints.h"
 #include "analysis/order/engine/engine.h"
 
 /* An edge to the call at hand, which has a reference to it until open_edges_end_call. NO_EDGE without memory: the order is

@@ -12,8 +12,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/base/memory.h"
+#include "analysis/base/heap.h"
 #include "analysis/model/model_orders.h"
+#include "analysis/model/model_slots.h"
 #include "analysis/order/strands/strand_events.h"
 
 bool order_loss_begin(struct verdicts *v, struct model *model)
@@ -22,7 +23,7 @@ bool order_loss_begin(struct verdicts *v, struct model *model)
     bool takes = !promised && (v->trace->flags & PTDS_CALL_REMAPPED), overtakes = !promised && v->trace->from_pinned;
     if (!takes && !overtakes)
         return true;
-    v->loss = memory_zeroed(1, sizeof *v->loss);
+    v->loss = heap_zeroed(1, sizeof *v->loss);
     if (v->loss == NULL)
         return false;
     *v->loss = (struct order_loss){.model = model, .takes = takes, .overtakes = overtakes};
@@ -109,7 +110,7 @@ enum edge_loss order_loss_look_up(const struct verdicts *v, const struct edge_en
 {
     struct order_loss *loss = v->loss;
     struct model *model = loss->model;
-    uint32_t slot = model_slot(model, first->target);
+    uint32_t slot = model_slots_find(model, first->target);
     uint64_t number = op - v->shift;
     if (was_done(loss, slot))
         return LOSS_NONE;
@@ -125,7 +126,7 @@ enum edge_loss order_loss_unasked(const struct verdicts *v, const struct edge_en
 {
     struct order_loss *loss = v->loss;
     const struct order *order = &asked(loss)->order;
-    uint32_t slot = model_slot(loss->model, first->target);
+    uint32_t slot = model_slots_find(loss->model, first->target);
     uint64_t number = op - v->shift;
     if (!loss->view->submits || was_done(loss, slot))
         return LOSS_NONE;

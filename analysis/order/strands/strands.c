@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model_slots.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/fan_ins.h"
 #include "analysis/order/strands/forgotten.h"
@@ -20,7 +21,7 @@
 uint32_t strands_context(struct verdicts *v, uint32_t uid)
 {
     uint32_t at;
-    if (!model_context_position(v->model, uid, &at))
+    if (!model_slots_context(v->model, uid, &at))
         return NO_STRAND;
     void *grown = table_grow(v->contexts.items, &v->contexts.room, (size_t)at + 1, sizeof *v->contexts.items);
     if (grown == NULL)
@@ -151,7 +152,7 @@ void strands_close(struct verdicts *v, uint32_t at)
     if (context->queue == at)
         context->queue = NO_STRAND;
     id_map_remove(&v->strand_by_key, strand->key);
-    memset(v->alike, 0, sizeof v->alike);
+    memset(v->same_but_for_numbers, 0, sizeof v->same_but_for_numbers);
     forgotten_limit_all(v, at);
     free_strand(v, strand);
 }

@@ -4,6 +4,7 @@
  */
 #include <jansson.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/views/check/check_views.h"
 #include "analysis/views/json/value.h"
 

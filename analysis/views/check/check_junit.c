@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/report/report.h"
 #include "analysis/views/check/check_views.h"
 
@@ -80,7 +81,7 @@ static void put_complete(struct text_sink *sink, const struct check_results *res
 static size_t put_passed(struct text_sink *sink, const struct check_results *results)
 {
     const struct rule *rules[RULES_MOST];
-    size_t count = rules_all(rules), passed = 0;
+    size_t count = registry_all(rules), passed = 0;
     for (size_t i = 0; i < count; i++) {
         if (has_failed(results, rules[i]->id))
             continue;

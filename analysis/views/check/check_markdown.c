@@ -2,6 +2,7 @@
  *
  * A check as a comment of a pull request, or a job's summary: the answer, then a table.
  */
+#include "analysis/base/sink.h"
 #include "analysis/views/check/check_views.h"
 #include "analysis/views/markdown.h"
 

@@ -2,6 +2,7 @@
  *
  * A check's lines on stdout. Tools cut them at blanks: a failure begins with FAIL, its rule and its id.
  */
+#include "analysis/base/sink.h"
 #include "analysis/views/check/check_views.h"
 
 static void put_item(const struct check_item *item, bool has_baseline, struct text_sink *sink)

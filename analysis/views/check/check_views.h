@@ -5,13 +5,14 @@
 #ifndef PTDS_ANALYSIS_VIEWS_CHECK_CHECK_VIEWS_H
 #define PTDS_ANALYSIS_VIEWS_CHECK_CHECK_VIEWS_H
 
+#include "analysis/base/sink.h"
 #include "analysis/check/results.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* 0, or -1 without memory. */
+/* Writes the results. 0; -1 without memory. */
 typedef int check_writer(const struct check_results *results, struct text_sink *sink);
 
 check_writer check_text;     /* a line an item, and a last line with the counts */

@@ -4,7 +4,9 @@
  */
 #include <jansson.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/views/compare/diff_views.h"
+#include "analysis/views/compare/diff_words.h"
 #include "analysis/views/json/value.h"
 
 static json_t *level_json(const struct level *level, bool known)
@@ -48,9 +50,10 @@ static json_t *gpu_json(const struct diff *diff, enum gpu_measure measure, doubl
         level.in = level.known;
         json_object_set_new(out, side == BEFORE ? "before" : "after", level_json(&level, level.known != 0));
     }
-    json_object_set_new(out, "change", json_string(change_names[diff_gpu_change(diff, measure)]));
+    json_object_set_new(out, "change", json_string(change_names[diff_words_gpu_change(diff, measure)]));
     json_object_set_new(out, "text",
-                        diff_gpu(diff, measure).used != 0 ? value_text(diff_gpu(diff, measure).text) : json_null());
+                        diff_words_gpu(diff, measure).used != 0 ? value_text(diff_words_gpu(diff, measure).text)
+                                                                : json_null());
     return out;
 }
 
@@ -98,9 +101,9 @@ int diff_json(const struct diff *diff, struct text_sink *sink)
         json_array_append_new(changes, change_json(changed));
     }
     json_object_set_new(out, "ptds_diff_version", json_integer(1));
-    json_object_set_new(out, "answer", value_text(diff_answer(diff).text));
+    json_object_set_new(out, "answer", value_text(diff_words_answer(diff).text));
     for (unsigned i = 0; i < GPU_MEASURES; i++)
-        sure += diff_gpu_change(diff, (enum gpu_measure)i) != CHANGE_NONE;
+        sure += diff_words_gpu_change(diff, (enum gpu_measure)i) != CHANGE_NONE;
     json_object_set_new(out, "changed", json_boolean(sure != 0));
     json_object_set_new(out, "spread_known", json_boolean(comparison_has_spread(diff->comparison)));
     json_object_set_new(out, "per_process", json_boolean(diff->comparison->per_process));

@@ -2,24 +2,27 @@
  *
  * `ptds diff` for a pull request.
  */
-#include "analysis/compare/words.h"
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
+#include "analysis/compare/change_words.h"
 #include "analysis/views/compare/diff_views.h"
+#include "analysis/views/compare/diff_words.h"
 #include "analysis/views/markdown.h"
 
 static void put_change(const struct diff *diff, const struct changed *changed, struct text_sink *sink)
 {
     const struct row *row = changed_row(changed);
     char what[400];
-    row_words(row, what, sizeof what);
+    change_words_row(row, what, sizeof what);
     sink_printf(sink, "| %s%s | ", change_names[changed->change], changed->sure ? "" : " (may be chance)");
     markdown_code(sink, row->key.kind == ROW_FINDING ? row->key.rule : "");
     sink_printf(sink, "%s", row->key.kind == ROW_FINDING ? "" : row->key.kind == ROW_CALLS ? "calls" : "GPU");
     sink_printf(sink, " | ");
     markdown_code(sink, what);
     sink_printf(sink, " | ");
-    markdown_text(sink, changed_calls_words(diff->comparison, changed).text);
+    markdown_text(sink, change_words_calls(diff->comparison, changed).text);
     sink_printf(sink, " | ");
-    markdown_text(sink, changed_time_words(diff->comparison, changed).text);
+    markdown_text(sink, change_words_time(diff->comparison, changed).text);
     sink_printf(sink, " | ");
     markdown_code(sink, row->site != NULL ? row->site : "");
     sink_printf(sink, " |\n");
@@ -30,29 +33,29 @@ static void put_side(const struct diff *diff, int side, const char *word, struct
     sink_printf(sink, "- %s: ", word);
     markdown_code(sink, diff->name[side]);
     sink_printf(sink, ", ");
-    markdown_text(sink, diff_side(diff, side).text);
+    markdown_text(sink, diff_words_side(diff, side).text);
     sink_printf(sink, "\n");
 }
 
 static void put_gpu(const struct diff *diff, struct text_sink *sink)
 {
     for (unsigned i = 0; i < GPU_MEASURES; i++)
-        if (diff_gpu(diff, (enum gpu_measure)i).used != 0)
-            sink_printf(sink, "- %s\n", diff_gpu(diff, (enum gpu_measure)i).text);
-    if (diff_gpu_missing(diff).used != 0)
-        sink_printf(sink, "- %s\n", diff_gpu_missing(diff).text);
+        if (diff_words_gpu(diff, (enum gpu_measure)i).used != 0)
+            sink_printf(sink, "- %s\n", diff_words_gpu(diff, (enum gpu_measure)i).text);
+    if (diff_words_gpu_missing(diff).used != 0)
+        sink_printf(sink, "- %s\n", diff_words_gpu_missing(diff).text);
 }
 
 int diff_markdown(const struct diff *diff, struct text_sink *sink)
 {
-    struct line chance = diff_chance(diff);
+    struct line chance = diff_words_chance(diff);
     bool any = false;
-    sink_printf(sink, "### ptds diff: %s\n\n", diff_answer(diff).text);
+    sink_printf(sink, "### ptds diff: %s\n\n", diff_words_answer(diff).text);
     put_side(diff, BEFORE, "before", sink);
     put_side(diff, AFTER, "after", sink);
     put_gpu(diff, sink);
-    if (diff_names(diff).used != 0)
-        sink_printf(sink, "- %s\n", diff_names(diff).text);
+    if (diff_words_names(diff).used != 0)
+        sink_printf(sink, "- %s\n", diff_words_names(diff).text);
     if (diff->comparison->per_process)
         sink_printf(sink, "- the runs have not the same number of processes: all numbers are a process's\n");
     for (size_t i = 0; i < diff->comparison->list.count; i++) {

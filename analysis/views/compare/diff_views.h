@@ -5,45 +5,21 @@
 #ifndef PTDS_ANALYSIS_VIEWS_COMPARE_DIFF_VIEWS_H
 #define PTDS_ANALYSIS_VIEWS_COMPARE_DIFF_VIEWS_H
 
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
 #include "analysis/base/text.h"
 #include "analysis/compare/compare.h"
+#include "analysis/views/compare/diff_words.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct diff {
-    const struct comparison *comparison;
-    const char *name[SIDES]; /* as they were given */
-    bool all;                /* what may be chance, too, item by item */
-};
-
-/* 0, or -1 without memory. */
+/* Writes the differences. 0; -1 without memory. */
 typedef int diff_writer(const struct diff *diff, struct text_sink *sink);
 diff_writer diff_text;
 diff_writer diff_markdown;
 diff_writer diff_json;
-
-/* The answer in a line: "nothing changed beyond the spread of 5 and 5 runs", "2 new, 1 gone: ...". */
-struct line diff_answer(const struct diff *diff);
-/* "5 runs of overlap, policy observe: 130.0 ms (121.0 ms to 140.2 ms)" */
-struct line diff_side(const struct diff *diff, int side);
-/* "default-stream work ran 20.5 ms a run on the GPU, was 10.5 ms: slower", as `ptds check` gates on it; empty: not known of
- * both sides. */
-struct line diff_gpu(const struct diff *diff, enum gpu_measure measure);
-/* enum change of that, CHANGE_NONE where it is within floor, growth and spread; more idle time is CHANGE_MORE. */
-enum change diff_gpu_change(const struct diff *diff, enum gpu_measure measure);
-/* Which side has no times on the GPU where the other has, in a line; empty: none. */
-struct line diff_gpu_missing(const struct diff *diff);
-/* Why places are not compared, in a line; empty: they are. */
-struct line diff_names(const struct diff *diff);
-/* What may be chance, in a line; empty: nothing. */
-struct line diff_chance(const struct diff *diff);
-/* Whether the change is one to show by itself. */
-static inline bool diff_shows(const struct diff *diff, const struct changed *changed)
-{
-    return changed->change != CHANGE_NONE && (changed->sure || diff->all);
-}
 
 #ifdef __cplusplus
 }

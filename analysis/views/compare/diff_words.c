@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all forms of `ptds diff` say alike.
+ * What all forms of `ptds diff` say same_but_for_numbers.
  */
+#include "analysis/views/compare/diff_words.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/compare/words.h"
+#include "analysis/base/line.h"
+#include "analysis/compare/change_words.h"
 #include "analysis/views/compare/diff_views.h"
 
 static size_t add_up(const size_t counts[CHANGES])
@@ -25,7 +28,7 @@ static void add_runs(struct line *line, const struct comparison *comparison)
         line_add(line, "%s and %s", text_plural(before, "run").text, text_plural(after, "run").text);
 }
 
-enum change diff_gpu_change(const struct diff *diff, enum gpu_measure measure)
+enum change diff_words_gpu_change(const struct diff *diff, enum gpu_measure measure)
 {
     const struct comparison *comparison = diff->comparison;
     bool times = measure == GPU_DEFAULT_STREAM;
@@ -36,14 +39,14 @@ enum change diff_gpu_change(const struct diff *diff, enum gpu_measure measure)
     return CHANGE_NONE;
 }
 
-struct line diff_gpu(const struct diff *diff, enum gpu_measure measure)
+struct line diff_words_gpu(const struct diff *diff, enum gpu_measure measure)
 {
     const struct comparison *comparison = diff->comparison;
-    enum change change = diff_gpu_change(diff, measure);
+    enum change change = diff_words_gpu_change(diff, measure);
     struct line line = {.used = 0};
     if (!comparison_has_gpu(comparison, BEFORE) || !comparison_has_gpu(comparison, AFTER))
         return line;
-    line_add(&line, "%s", gpu_words(comparison, measure).text);
+    line_add(&line, "%s", change_words_gpu(comparison, measure).text);
     if (change != CHANGE_NONE)
         line_add(&line, ": %s", change_names[change]);
     return line;
@@ -57,7 +60,7 @@ static bool has_rows(const struct history *history)
     return false;
 }
 
-struct line diff_gpu_missing(const struct diff *diff)
+struct line diff_words_gpu_missing(const struct diff *diff)
 {
     const struct comparison *comparison = diff->comparison;
     bool before = comparison_has_gpu(comparison, BEFORE), after = comparison_has_gpu(comparison, AFTER);
@@ -75,7 +78,7 @@ static void add_gpu(const struct diff *diff, struct line *line)
 {
     static const char *const words[GPU_MEASURES] = {"the default stream's work %s on the GPU", "the GPU idle %s"};
     for (unsigned i = 0; i < GPU_MEASURES; i++) {
-        enum change change = diff_gpu_change(diff, (enum gpu_measure)i);
+        enum change change = diff_words_gpu_change(diff, (enum gpu_measure)i);
         char text[60];
         if (change == CHANGE_NONE)
             continue;
@@ -84,7 +87,7 @@ static void add_gpu(const struct diff *diff, struct line *line)
     }
 }
 
-struct line diff_answer(const struct diff *diff)
+struct line diff_words_answer(const struct diff *diff)
 {
     const struct comparison *comparison = diff->comparison;
     struct line line = {.used = 0};
@@ -104,12 +107,12 @@ struct line diff_answer(const struct diff *diff)
     return line;
 }
 
-struct line diff_side(const struct diff *diff, int side)
+struct line diff_words_side(const struct diff *diff, int side)
 {
     const struct history *history = &diff->comparison->sides[side];
     const struct level *run = &diff->comparison->run_ns[side];
     struct line line = {.used = 0};
-    line_add(&line, "%s", runs_words(history).text);
+    line_add(&line, "%s", change_words_runs(history).text);
     if (history->runs.count != 0)
         line_add(&line, " of %.80s, policy %.40s", TABLE_LAST(&history->runs)->program, TABLE_LAST(&history->runs)->policy);
     if (run->known == 0)
@@ -117,7 +120,7 @@ struct line diff_side(const struct diff *diff, int side)
     line_add(&line, ": %s", text_ns((uint64_t)run->median).text);
     if (run->least != run->most)
         line_add(&line, " (%s to %s)", text_ns((uint64_t)run->least).text, text_ns((uint64_t)run->most).text);
-    struct small_text share = changed_share(diff->comparison->run_ns[BEFORE].median, run->median);
+    struct small_text share = change_words_share(diff->comparison->run_ns[BEFORE].median, run->median);
     if (side == AFTER && share.text[0] != 0)
         line_add(&line, ", %s", share.text);
     return line;
@@ -134,7 +137,7 @@ static bool is_as_many(const struct comparison *comparison)
     return true;
 }
 
-struct line diff_chance(const struct diff *diff)
+struct line diff_words_chance(const struct diff *diff)
 {
     size_t count = add_up(diff->comparison->unsure);
     struct line line = {.used = 0};
@@ -145,7 +148,7 @@ struct line diff_chance(const struct diff *diff)
     return line;
 }
 
-struct line diff_names(const struct diff *diff)
+struct line diff_words_names(const struct diff *diff)
 {
     const bool *nameless = diff->comparison->nameless;
     struct line line = {.used = 0};

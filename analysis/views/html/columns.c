@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packs operations, their times on the GPU, regions and edges into columns of numbers (packer.h). Called by page.c. The
- * order of columns here is what columns_json says.
+ * Packs operations, their times on the GPU, regions and edges into columns of numbers (packer.h). Called by report_html.c.
+ * The order of columns here is what columns_json says.
  */
+#include "analysis/views/html/columns.h"
+
 #include <string.h>
 
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
+#include "analysis/views/html/region_marks.h"
 #include "analysis/views/html/packer.h"
-#include "analysis/views/html/page.h"
+#include "analysis/views/html/page_names.h"
+#include "analysis/views/html/page_tables.h"
 #include "analysis/views/json/value.h"
 
 /* One column of something: its value for item `at`. */
@@ -63,23 +69,23 @@ static uint32_t op_lost(struct packing *packing, uint64_t at)
 
 static uint32_t op_thread(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->threads, OP(thread));
+    return page_names_number(&packing->tables->threads, OP(thread));
 }
 
 static uint32_t op_stream(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->streams, OP(stream));
+    return page_names_number(&packing->tables->streams, OP(stream));
 }
 
 static uint32_t op_target(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->streams, OP(target));
+    return page_names_number(&packing->tables->streams, OP(target));
 }
 
 /* Api 0 is a name too, so they are numbered from 1. */
 static uint32_t op_api(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->apis, OP(api) + 1u);
+    return page_names_number(&packing->tables->apis, OP(api) + 1u);
 }
 
 static uint32_t op_op(struct packing *packing, uint64_t at)
@@ -94,12 +100,12 @@ static uint32_t op_flags(struct packing *packing, uint64_t at)
 
 static uint32_t op_stack(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->stacks, OP(stack));
+    return page_names_number(&packing->tables->stacks, OP(stack));
 }
 
 static uint32_t op_kernel(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->kernels, OP(object));
+    return page_names_number(&packing->tables->kernels, OP(object));
 }
 
 static uint32_t op_finding(struct packing *packing, uint64_t at)
@@ -138,12 +144,12 @@ static uint32_t region_length(struct packing *packing, uint64_t at)
 
 static uint32_t region_thread(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->threads, MARK.thread);
+    return page_names_number(&packing->tables->threads, MARK.thread);
 }
 
 static uint32_t region_name(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->regions, MARK.name);
+    return page_names_number(&packing->tables->regions, MARK.name);
 }
 
 static uint32_t region_lane(struct packing *packing, uint64_t at)
@@ -178,12 +184,12 @@ static uint32_t edge_from(struct packing *packing, uint64_t at)
 
 static uint32_t edge_from_thread(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->threads, EDGE(from.thread));
+    return page_names_number(&packing->tables->threads, EDGE(from.thread));
 }
 
 static uint32_t edge_from_stream(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->streams, EDGE(from.stream));
+    return page_names_number(&packing->tables->streams, EDGE(from.stream));
 }
 
 static uint32_t edge_to(struct packing *packing, uint64_t at)
@@ -193,12 +199,12 @@ static uint32_t edge_to(struct packing *packing, uint64_t at)
 
 static uint32_t edge_to_thread(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->threads, EDGE(to.thread));
+    return page_names_number(&packing->tables->threads, EDGE(to.thread));
 }
 
 static uint32_t edge_to_stream(struct packing *packing, uint64_t at)
 {
-    return names_number(&packing->tables->streams, EDGE(to.stream));
+    return page_names_number(&packing->tables->streams, EDGE(to.stream));
 }
 
 enum { PAIRS_MOST = 5000 };
@@ -207,9 +213,9 @@ static void add_end(struct line *line, const struct report *report, const struct
 {
     char kernel[120] = "";
     if (end->object != 0)
-        report_id(report, FINDING_KERNELS, end->object, kernel, sizeof kernel);
+        report_words_id(report, FINDING_KERNELS, end->object, kernel, sizeof kernel);
     line_add(line, "%.60s%s%.60s (thread %u) %s", definitions_api_name(&report->trace.defs, end->api),
-             kernel[0] != 0 ? " " : "", kernel, end->thread, report_access(access));
+             kernel[0] != 0 ? " " : "", kernel, end->thread, report_words_access(access));
 }
 
 /* The number of the pair's text, from 1. */
@@ -224,7 +230,7 @@ static uint32_t edge_pair(struct packing *packing, uint64_t at)
     line_add(&line, ", ");
     add_end(&line, packing->report, &pair->second, pair->second_access);
     if (pair->address != 0)
-        line_add(&line, " %s", report_memory(pair).text);
+        line_add(&line, " %s", report_words_memory(pair).text);
     if (pair->size != 0)
         line_add(&line, " (%s bytes)", text_count(pair->size).text);
     return json_array_append_new(pairs, value_text(line.text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;
@@ -344,7 +350,7 @@ static void find_marks(const struct packing *packing)
         uint64_t until = end_of(timeline_at(timeline, i), rate);
         last = until > last ? until : last;
     }
-    marks_find(&packing->tables->marks, packing->report, packing->tables->first, last);
+    region_marks_find(&packing->tables->marks, packing->report, packing->tables->first, last);
 }
 
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,

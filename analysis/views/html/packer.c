@@ -4,6 +4,8 @@
  */
 #include "analysis/views/html/packer.h"
 
+#include "analysis/base/sink.h"
+
 bool packer_begin(struct packer *packer, struct text_sink *sink)
 {
     *packer = (struct packer){.sink = sink};

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#include "analysis/views/words.h"
+#include "analysis/base/sink.h"
+#include "analysis/views/report_words.h"
 
 struct packer {
     z_stream z;
@@ -18,7 +19,7 @@ struct packer {
     size_t used;
 };
 
-/* False without memory: then there is nothing to end. */
+/* Begins. False without memory: then there is nothing to end. */
 bool packer_begin(struct packer *packer, struct text_sink *sink);
 void packer_put(struct packer *packer, uint32_t value, unsigned bytes);
 void packer_end(struct packer *packer);

@@ -6,11 +6,13 @@
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 #define PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 
+#include "analysis/base/sink.h"
 #include "analysis/repair/merge_traces.h"
-#include "analysis/report/edge_list.h"
+#include "analysis/report/edges/edge_list.h"
 #include "analysis/views/html/timeline.h"
-#include "analysis/report/fold.h"
-#include "analysis/views/words.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/views/html/timelines.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the page's scripts share with the other views, so that nothing is said twice: words and keys, kinds of operations,
- * flags, and of each finding its place and its warning. Called by page.c.
+ * flags, and of each finding its place and its warning. Called by report_html.c.
  */
-#include "analysis/symbols/symbols.h"
-#include "analysis/views/html/page.h"
+#include "analysis/views/html/shared.h"
+
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/views/html/page_tables.h"
 #include "analysis/views/json/keys.h"
 #include "analysis/views/json/value.h"
+#include "analysis/views/verdict_words.h"
 
 /* The colours of boxes: the name is that of a style, the last is any operation that no other has. */
 static const struct op_class {
@@ -84,9 +87,9 @@ static json_t *region_flag_bits(void)
 static json_t *finding_shown(const struct report *report, const struct finding *finding, struct site_namer *namer)
 {
     char site[400];
-    bool has_site = report_site(report, namer, finding->stack, site, sizeof site);
+    bool has_site = report_words_site(report, namer, finding->stack, site, sizeof site);
     return json_pack("{s:o, s:o}", "site", value_text(has_site ? site : NULL), "needed",
-                     value_text(report_needed(report, finding)));
+                     value_text(verdict_words_needed(report, finding)));
 }
 
 json_t *shared_findings(const struct report *report, struct site_namer *namer)
@@ -103,7 +106,7 @@ json_t *shared_findings_of_many(const struct traces *traces, const struct folds 
     for (size_t i = 0; i < folds->list.count; i++) {
         const struct folded *folded = &folds->list.items[i];
         const struct report *report = &traces->list.items[folded->process]->report;
-        symbols_of(namer, &report->trace);
+        symbolizer_of(namer, &report->trace);
         json_array_append_new(out, finding_shown(report, folded->finding, namer));
     }
     return out;
@@ -113,7 +116,7 @@ static json_t *access_list(void)
 {
     json_t *out = json_object();
     for (unsigned i = ACCESS_READ; i < ACCESSES; i++)
-        json_object_set_new(out, access_keys[i], json_string(report_access((enum access)i)));
+        json_object_set_new(out, access_keys[i], json_string(report_words_access((enum access)i)));
     return out;
 }
 

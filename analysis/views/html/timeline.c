@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/device_times.h"
+#include "analysis/trace/device_runs.h"
 
 static void leave_block(struct timeline_block *block)
 {
@@ -72,7 +72,8 @@ static uint8_t flags_of(const struct call_view *view)
     return (uint8_t)((flags & PTDS_CALL_TWIN ? TIMELINE_TWIN : 0) | (view->succeeded ? 0 : TIMELINE_FAILED) |
                      (flags & PTDS_CALL_LEGACY ? TIMELINE_LEGACY : 0) |
                      (flags & PTDS_CALL_REMAPPED ? TIMELINE_REMAPPED : 0) | (view->timed ? TIMELINE_TIMED : 0) |
-                     (captured ? TIMELINE_CAPTURED : 0) | (view->work && device_runs(view->call->r.op) ? TIMELINE_GPU : 0) |
+                     (captured ? TIMELINE_CAPTURED : 0) |
+                     (view->work && device_runs_has(view->call->r.op) ? TIMELINE_GPU : 0) |
                      (view->submits || captured || view->scope == WAIT_STREAM ? TIMELINE_WORK : 0));
 }
 
@@ -80,7 +81,7 @@ static void add_run(struct timeline_op *op, const struct report *report, const s
 {
     op->ran_after_ns = TIMELINE_NOT_RAN;
     if (view->ran != NULL && (op->flags & TIMELINE_WORK) && trace_has_time(&report->trace))
-        device_run_times(&report->trace, view->ran, &op->ran_after_ns, &op->ran_ns);
+        device_runs_times(&report->trace, view->ran, &op->ran_after_ns, &op->ran_ns);
 }
 
 static void take(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial)

@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_TIMELINE_H
 #define PTDS_ANALYSIS_VIEWS_HTML_TIMELINE_H
 
-#include "analysis/report/edge_feed.h"
+#include "analysis/report/edges/edge_feed.h"
 #include "analysis/report/report.h"
 
 #ifdef __cplusplus
@@ -60,26 +60,6 @@ void timeline_decide(struct timeline *timeline);
 uint64_t timeline_count(const struct timeline *timeline);
 const struct timeline_op *timeline_at(const struct timeline *timeline, uint64_t index);
 void timeline_end(struct timeline *timeline);
-
-/* The timelines of several traces, collected while these are read one after another (timelines.c). */
-struct timelines {
-    struct report_watch watch; /* first; `progress` is the caller's */
-    struct edge_feed *edges;   /* where the page has single edges from; NULL: it draws none */
-    TABLE_OF(struct timeline_of) list;
-    uint32_t most; /* operations, of each trace */
-};
-
-struct timeline_of {
-    const struct report *report;
-    struct timeline *timeline;
-};
-
-/* traces: how many will come, as far as known: together they have the operations that one would have. */
-void timelines_begin(struct timelines *timelines, size_t traces);
-/* After all were read; NULL: no operation of it was seen, or there was no memory. */
-void timelines_decide(struct timelines *timelines);
-const struct timeline *timelines_of(const struct timelines *timelines, const struct report *report);
-void timelines_end(struct timelines *timelines);
 
 #ifdef __cplusplus
 }

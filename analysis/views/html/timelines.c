@@ -3,6 +3,8 @@
  * Hands the calls of several traces to a timeline each. Called for each call of each trace, one trace after the other, so
  * it must stay cheap.
  */
+#include "analysis/views/html/timelines.h"
+
 #include <stdlib.h>
 
 #include "analysis/views/html/timeline.h"

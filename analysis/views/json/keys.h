@@ -6,7 +6,7 @@
 #define PTDS_ANALYSIS_VIEWS_JSON_KEYS_H
 
 #include "analysis/views/residual_words.h"
-#include "analysis/views/words.h"
+#include "analysis/views/report_words.h"
 
 enum { REPAIR_WAIT_KINDS = CONFLICT_AFTER_WAIT + 1 };
 enum { ACCESSES = ACCESS_UNKNOWN + 1 };

@@ -8,15 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/findings/identity.h"
-#include "analysis/symbols/symbols.h"
+#include "analysis/report/default_cost.h"
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/trace/frames.h"
 #include "analysis/views/json/keys.h"
 #include "analysis/views/json/texts.h"
-#include "analysis/views/goes_words.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/repair/repair_words.h"
 #include "analysis/views/residual_words.h"
+#include "analysis/views/verdict_words.h"
 
 /* A frame of a call site, with what the namer knows of it. */
 struct frame {
@@ -75,7 +79,7 @@ static json_t *id_or_null(const char *id)
 static json_t *id_name(const struct report *report, enum finding_set set, uint32_t id)
 {
     char text[300];
-    report_id(report, set, id, text, sizeof text);
+    report_words_id(report, set, id, text, sizeof text);
     return value_text(text);
 }
 
@@ -87,7 +91,7 @@ static json_t *name_or_null(const struct report *report, enum finding_set set, u
 static json_t *site_or_null(const struct report *report, struct site_namer *namer, uint32_t stack)
 {
     char text[400];
-    return value_text(report_site(report, namer, stack, text, sizeof text) ? text : NULL);
+    return value_text(report_words_site(report, namer, stack, text, sizeof text) ? text : NULL);
 }
 
 static json_t *named_or_null(const struct report *report, enum finding_set set, uint32_t id)
@@ -113,7 +117,7 @@ static json_t *place_list(const struct frame *frame)
 {
     struct site_place places[8];
     json_t *out = json_array();
-    size_t count = site_places(frame->namer, frame->defs, frame->pc, places, 8);
+    size_t count = namer_places(frame->namer, frame->defs, frame->pc, places, 8);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(out, place_json(&places[i]));
     return out;
@@ -124,7 +128,7 @@ static void name_frame(struct frame *frame)
     struct site_namer *namer = frame->namer;
     bool detailed = namer != NULL && namer->places != NULL;
     frame->trouble = detailed ? namer->trouble(namer, frame->object) : NULL;
-    frame->named = frame->trouble == NULL && site_name(namer, frame->defs, frame->pc, frame->symbol, sizeof frame->symbol);
+    frame->named = frame->trouble == NULL && namer_name(namer, frame->defs, frame->pc, frame->symbol, sizeof frame->symbol);
 }
 
 static json_t *frame_list(const struct report *report, struct site_namer *namer, const struct finding *finding)
@@ -134,7 +138,7 @@ static json_t *frame_list(const struct report *report, struct site_namer *namer,
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         struct frame frame = {.namer = namer,
                               .defs = &report->trace.defs,
-                              .object = definitions_object_at(&report->trace.defs, stack->pc[i]),
+                              .object = frames_object_at(&report->trace.defs, stack->pc[i]),
                               .pc = stack->pc[i]};
         name_frame(&frame);
         json_array_append_new(out, frame_json(&frame));
@@ -144,7 +148,7 @@ static json_t *frame_list(const struct report *report, struct site_namer *namer,
 
 static json_t *finding_goes_json(const struct report *report, const struct finding *finding)
 {
-    struct goes_about about = goes_about_finding(finding);
+    struct removed_question about = removed_by_policy_question(finding);
     return goes_json(report, &about);
 }
 
@@ -195,14 +199,14 @@ static uint64_t total_of(const uint64_t *counts)
 
 static json_t *residual_goes_json(const struct report *report, enum residual_kind kind)
 {
-    struct goes_about about = residual_goes(report, kind);
+    struct removed_question about = residual_goes(report, kind);
     return goes_json(report, &about);
 }
 
 static json_t *residual_list(const struct report *report, struct site_namer *namer)
 {
     enum residual_kind kinds[RESIDUAL_KINDS];
-    LIST_OF(residual_ranked(report, kinds), residual_part_json(report, namer, kinds[i]));
+    LIST_OF(residual_words_ranked(report, kinds), residual_part_json(report, namer, kinds[i]));
 }
 
 static json_t *repaired_pair(const struct report *report, struct site_namer *namer, const struct edge_pair *pair)
@@ -221,7 +225,7 @@ static json_t *repairs_places(const struct traces *traces, struct site_namer *na
     for (size_t i = 0; i < repairs->all.places.count; i++) {
         const struct report *report = &traces->list.items[repairs->where.items[i].trace]->report;
         if (namer != NULL)
-            symbols_of(namer, &report->trace);
+            symbolizer_of(namer, &report->trace);
         json_array_append_new(out, repairs_place_json(report, namer, repairs, i));
     }
     return out;
@@ -235,7 +239,7 @@ static json_t *group_list(const struct report *report, struct site_namer *namer)
 static json_t *edges_or_null(const struct report *report, struct site_namer *namer)
 {
     uint64_t counts[VERDICTS];
-    return report_all_verdicts(report, counts) != NULL ? edges_json(report, namer, counts) : json_null();
+    return verdict_words_all(report, counts) != NULL ? edges_json(report, namer, counts) : json_null();
 }
 
 static json_t *selection_or_null(const struct selection *selection)
@@ -247,7 +251,7 @@ static void add_reasons(json_t *out, const struct report_totals *totals)
 {
     for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
         if (totals->touch_all[why] != 0)
-            json_object_set_new(out, report_touch_everything(why), value_number(totals->touch_all[why]));
+            json_object_set_new(out, report_words_touch_everything(why), value_number(totals->touch_all[why]));
 }
 
 static json_t *damage_list(const struct trace *trace)
@@ -315,7 +319,7 @@ static json_t *folded_list(const struct traces *traces, const struct folds *fold
     for (size_t i = 0; i < folds->list.count; i++) {
         const struct folded *folded = &folds->list.items[i];
         const struct report *report = &traces->list.items[folded->process]->report;
-        symbols_of(namer, &report->trace);
+        symbolizer_of(namer, &report->trace);
         json_array_append_new(out, folded_json(report, namer, folded));
     }
     return out;
@@ -368,8 +372,8 @@ json_t *report_json_document(const struct report *report, const struct repair *r
     return one_json(report, namer, repair);
 }
 
-json_t *many_json_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
-                           struct site_namer *namer)
+json_t *report_json_many_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                                  struct site_namer *namer)
 {
     return several_json(traces, folds, namer, traces_gpu_totals(traces), repairs);
 }
@@ -385,13 +389,14 @@ int report_json_repaired(const struct report *report, const struct repair *repai
     return value_write(report_json_document(report, repair, namer), sink);
 }
 
-int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
+int report_json_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer,
+                     struct text_sink *sink)
 {
-    return many_json_repaired(traces, folds, NULL, namer, sink);
+    return report_json_many_repaired(traces, folds, NULL, namer, sink);
 }
 
-int many_json_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
-                       struct site_namer *namer, struct text_sink *sink)
+int report_json_many_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                              struct site_namer *namer, struct text_sink *sink)
 {
-    return value_write(many_json_document(traces, folds, repairs, namer), sink);
+    return value_write(report_json_many_document(traces, folds, repairs, namer), sink);
 }

@@ -8,9 +8,10 @@
 
 #include <jansson.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/repair/merge_traces.h"
-#include "analysis/report/fold.h"
-#include "analysis/views/words.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,18 +19,18 @@ extern "C" {
 
 /* Values for the caller to free; NULL without memory. namer and repairs may be NULL: none was asked for. */
 json_t *report_json_document(const struct report *report, const struct repair *repair, struct site_namer *namer);
-json_t *many_json_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
-                           struct site_namer *namer);
+json_t *report_json_many_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                                  struct site_namer *namer);
 
 /* The same written, with a newline, and the schema. 0, or -1 without memory: then nothing was written. */
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 /* With the repair, which may be NULL. */
 int report_json_repaired(const struct report *report, const struct repair *repair, struct site_namer *namer,
                          struct text_sink *sink);
-int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
-int many_json_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
-                       struct site_namer *namer, struct text_sink *sink);
-int report_json_schema(struct text_sink *sink);
+int report_json_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer,
+                     struct text_sink *sink);
+int report_json_many_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                              struct site_namer *namer, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

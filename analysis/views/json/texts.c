@@ -4,6 +4,9 @@
  */
 #include "analysis/views/json/texts.h"
 
+#include "analysis/base/line.h"
+#include "analysis/report/many/traced.h"
+#include "analysis/views/gap_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/repair/repair_words.h"
@@ -34,7 +37,7 @@ json_t *texts_of_place(const struct report *report, struct site_namer *namer, co
 json_t *texts_of_repair(const struct repair *repair)
 {
     json_t *out = json_array();
-    repair_notes(repair, add_line, out);
+    repair_words_notes(repair, add_line, out);
     return out;
 }
 
@@ -50,14 +53,14 @@ json_t *texts_of_settings(const struct definitions *defs)
 json_t *texts_of_gaps(const struct report *report)
 {
     json_t *out = json_array();
-    report_gaps(report, add_line, out);
+    gap_words(report, add_line, out);
     return out;
 }
 
 json_t *texts_of_past(const struct report *report)
 {
     json_t *out = json_array();
-    report_past(report, add_line, out);
+    gap_words_past(report, add_line, out);
     return out;
 }
 

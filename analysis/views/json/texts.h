@@ -8,8 +8,9 @@
 #include <jansson.h>
 
 #include "analysis/repair/repair.h"
+#include "analysis/report/many/traced.h"
 #include "analysis/report/report.h"
-#include "analysis/report/traces.h"
+#include "analysis/report/many/traces.h"
 #include "analysis/symbols/namer.h"
 
 /* Two operations in words; how to mend an order, and how to read a repair; what was set; why something is not there. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/sink.h"
+
 json_t *value_text(const char *text)
 {
     char *clean = text != NULL ? text_copy(text, strlen(text)) : NULL;

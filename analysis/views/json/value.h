@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/base/text.h"
 
 #ifdef __cplusplus

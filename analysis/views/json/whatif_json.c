@@ -4,6 +4,7 @@
  */
 #include "analysis/views/json/whatif_json.h"
 
+#include "analysis/base/sink.h"
 #include "analysis/views/json/value.h"
 
 static json_t *policy_of(const struct prediction *prediction)

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_JSON_WHATIF_JSON_H
 #define PTDS_ANALYSIS_VIEWS_JSON_WHATIF_JSON_H
 
+#include "analysis/base/sink.h"
 #include "analysis/base/text.h"
 #include "analysis/whatif/whatif.h"
 

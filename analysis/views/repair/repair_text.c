@@ -2,7 +2,11 @@
  *
  * `ptds report --repair`: a repair as text. Called by the command. Computes nothing.
  */
-#include "analysis/symbols/symbols.h"
+#include "analysis/views/repair/repair_text.h"
+
+#include "analysis/base/sink.h"
+#include "analysis/report/many/traced.h"
+#include "analysis/symbols/symbolizer.h"
 #include "analysis/views/repair/repair_words.h"
 
 static void put_line(void *sink, const char *line)
@@ -18,7 +22,7 @@ static void put_note(void *sink, const char *line)
 static void put_head(const struct repair *repair, const char *summary, struct text_sink *sink)
 {
     sink_printf(sink, "%s\n  %s\n", REPAIR_TITLE, summary);
-    repair_notes(repair, put_note, sink);
+    repair_words_notes(repair, put_note, sink);
 }
 
 static void put_rest(const struct repair *repair, size_t most, struct text_sink *sink)
@@ -33,25 +37,25 @@ static void put_rest(const struct repair *repair, size_t most, struct text_sink 
 void repair_text(const struct report *report, const struct repair *repair, struct site_namer *namer, size_t most,
                  struct text_sink *sink)
 {
-    put_head(repair, repair_summary(repair).text, sink);
+    put_head(repair, repair_words_summary(repair).text, sink);
     for (size_t i = 0; i < repair->places.count && i < most; i++) {
-        sink_printf(sink, "\n#%zu %s\n", i + 1, repair_title(&repair->places.items[i]).text);
+        sink_printf(sink, "\n#%zu %s\n", i + 1, repair_words_title(&repair->places.items[i]).text);
         repair_words(report, namer, &repair->places.items[i], put_line, sink);
     }
     put_rest(repair, most, sink);
 }
 
-void repairs_text(const struct repairs *repairs, const struct traces *traces, struct site_namer *namer, size_t most,
-                  struct text_sink *sink)
+void repair_text_many(const struct repairs *repairs, const struct traces *traces, struct site_namer *namer, size_t most,
+                      struct text_sink *sink)
 {
     const struct repair *all = &repairs->all;
     char name[160];
-    put_head(all, repairs_summary(repairs).text, sink);
+    put_head(all, repair_words_many_summary(repairs).text, sink);
     for (size_t i = 0; i < all->places.count && i < most; i++) {
         const struct traced *traced = traces->list.items[repairs->where.items[i].trace];
         traced_name(traced, name, sizeof name);
-        sink_printf(sink, "\n#%zu %s\n", i + 1, repairs_title(repairs, i).text);
-        symbols_of(namer, &traced->report.trace);
+        sink_printf(sink, "\n#%zu %s\n", i + 1, repair_words_many_title(repairs, i).text);
+        symbolizer_of(namer, &traced->report.trace);
         repair_words(&traced->report, namer, &all->places.items[i], put_line, sink);
         sink_printf(sink, "    %-24s%s\n", "as in", name);
     }

@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct line repair_summary(const struct repair *repair)
+#include "analysis/base/line.h"
+#include "analysis/views/verdict_words.h"
+
+struct line repair_words_summary(const struct repair *repair)
 {
     struct line line = {0};
     if (repair->needed + repair->maybe_needed == 0) {
@@ -25,7 +28,7 @@ struct line repair_summary(const struct repair *repair)
     return line;
 }
 
-struct line repair_title(const struct repair_place *place)
+struct line repair_words_title(const struct repair_place *place)
 {
     struct line line = {0};
     line_add(&line, "%s, %s", verdict_words[place->verdict], text_count(place->waits).text);
@@ -36,17 +39,17 @@ struct line repair_title(const struct repair_place *place)
     return line;
 }
 
-struct line repairs_title(const struct repairs *repairs, size_t place)
+struct line repair_words_many_title(const struct repairs *repairs, size_t place)
 {
-    struct line line = repair_title(&repairs->all.places.items[place]);
+    struct line line = repair_words_title(&repairs->all.places.items[place]);
     if (repairs->traces > 1)
         line_add(&line, ", in %zu of %zu traces", repairs->where.items[place].traces, repairs->traces);
     return line;
 }
 
-struct line repairs_summary(const struct repairs *repairs)
+struct line repair_words_many_summary(const struct repairs *repairs)
 {
-    struct line line = repair_summary(&repairs->all);
+    struct line line = repair_words_summary(&repairs->all);
     if (repairs->traces < 2 || repairs->needing + repairs->maybe == 0)
         return line;
     if (repairs->needing != 0)
@@ -81,7 +84,7 @@ static bool is_a_doubt(const struct repair_place *place)
     return place->verdict == VERDICT_MAYBE_NEEDED;
 }
 
-void repair_notes(const struct repair *repair, void (*each)(void *data, const char *line), void *data)
+void repair_words_notes(const struct repair *repair, void (*each)(void *data, const char *line), void *data)
 {
     bool some = repair->needed + repair->maybe_needed != 0;
     if (some && !repair->wide)
@@ -123,7 +126,7 @@ static void say(const struct saying *saying, const char *label, const char *form
 static void say_site(const struct saying *saying, const char *label, uint32_t stack)
 {
     char text[360];
-    if (report_site(saying->report, saying->namer, stack, text, sizeof text))
+    if (report_words_site(saying->report, saying->namer, stack, text, sizeof text))
         say(saying, label, "at %s", text);
 }
 
@@ -132,12 +135,12 @@ static void say_end(const struct saying *saying, const char *label, const struct
     struct line line = {0};
     char text[300];
     line_add(&line, "%s", end->object != 0 ? "kernel " : "");
-    line_add(&line, "%s", report_accessor(saying->report, end, ACCESS_NONE, 80).text);
+    line_add(&line, "%s", report_words_accessor(saying->report, end, ACCESS_NONE, 80).text);
     if (end->stream != 0 && !more) {
-        report_id(saying->report, FINDING_STREAMS, end->stream, text, sizeof text);
+        report_words_id(saying->report, FINDING_STREAMS, end->stream, text, sizeof text);
         line_add(&line, " on %.60s", text);
     }
-    report_id(saying->report, FINDING_THREADS, end->thread, text, sizeof text);
+    report_words_id(saying->report, FINDING_THREADS, end->thread, text, sizeof text);
     if (more)
         line_add(&line, ", several threads or streams");
     else
@@ -161,10 +164,10 @@ static void say_memory(const struct saying *saying, const struct repair_place *p
     }
     line_add(&line, "%s", place->one_memory ? "" : "several memories; one: ");
     if (pair->allocation != 0)
-        line_add(&line, "%s #%u, ", report_has_address(pair) ? "allocation" : "memory", pair->allocation);
-    if (report_has_address(pair) && pair->size != 0)
+        line_add(&line, "%s #%u, ", report_words_has_address(pair) ? "allocation" : "memory", pair->allocation);
+    if (report_words_has_address(pair) && pair->size != 0)
         line_add(&line, "%s bytes ", text_count(pair->size).text);
-    if (report_has_address(pair))
+    if (report_words_has_address(pair))
         line_add(&line, "from 0x%" PRIx64 ": ", pair->address);
     if (pair->first_access == ACCESS_UNKNOWN && pair->second_access == ACCESS_UNKNOWN)
         line_add(&line, "both use it");

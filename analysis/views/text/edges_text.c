@@ -3,9 +3,13 @@
  * The section of the text report about implicit edges. Also written by the shim at exit: libc only. Shows the most telling
  * groups; all of them are in the JSON report.
  */
+#include "analysis/views/text/edges_text.h"
+
 #include <stdio.h>
 
+#include "analysis/base/sink.h"
 #include "analysis/views/text/report_text.h"
+#include "analysis/views/verdict_words.h"
 
 enum { GROUPS_SHOWN = 10 };
 
@@ -15,14 +19,14 @@ static void put_end(const struct report *report, struct site_namer *namer, const
     char text[300];
     sink_printf(sink, "    %-22s%s, thread %u", label, definitions_api_name(&report->trace.defs, end->api), end->thread);
     if (end->stream != 0) {
-        report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
+        report_words_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
         sink_printf(sink, ", stream %s", text);
     }
     if (end->object != 0) {
-        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
+        report_words_id(report, FINDING_KERNELS, end->object, text, sizeof text);
         sink_printf(sink, ", %.100s", text);
     }
-    if (report_site(report, namer, end->stack, text, sizeof text))
+    if (report_words_site(report, namer, end->stack, text, sizeof text))
         sink_printf(sink, ", at %s", text);
     sink_printf(sink, "\n");
 }
@@ -31,16 +35,16 @@ static void put_pair(const struct report *report, struct site_namer *namer, cons
                      struct text_sink *sink)
 {
     char label[32];
-    snprintf(label, sizeof label, "first %s", report_access(pair->first_access));
+    snprintf(label, sizeof label, "first %s", report_words_access(pair->first_access));
     put_end(report, namer, label, &pair->first, sink);
-    snprintf(label, sizeof label, "then %s", report_access(pair->second_access));
+    snprintf(label, sizeof label, "then %s", report_words_access(pair->second_access));
     put_end(report, namer, label, &pair->second, sink);
     if (pair->address == 0)
         return;
-    sink_printf(sink, "    %-22s%s", "memory", report_memory(pair).text);
+    sink_printf(sink, "    %-22s%s", "memory", report_words_memory(pair).text);
     if (pair->size != 0)
         sink_printf(sink, ", %s bytes", text_count(pair->size).text);
-    if (pair->allocation != 0 && report_has_address(pair))
+    if (pair->allocation != 0 && report_words_has_address(pair))
         sink_printf(sink, ", of allocation #%u", pair->allocation);
     sink_printf(sink, "\n");
 }
@@ -49,7 +53,7 @@ static void put_group(const struct report *report, struct site_namer *namer, con
                       struct text_sink *sink)
 {
     const struct edge *edge = &group->example;
-    sink_printf(sink, "\n  %s: %s\n", edge_kind_names[edge->kind], report_verdicts(group->counts).text);
+    sink_printf(sink, "\n  %s: %s\n", edge_kind_names[edge->kind], verdict_words_line(group->counts).text);
     put_end(report, namer, "behind", &edge->from, sink);
     put_end(report, namer, "waits", &edge->to, sink);
     if (edge->verdict == VERDICT_MAYBE_NEEDED)
@@ -66,10 +70,10 @@ static void put_kind(const struct edge_table *edges, unsigned kind, struct text_
         all += edges->counts[kind][verdict];
     if (all != 0)
         sink_printf(sink, "  %-8s %s: %s\n", edge_kind_names[kind], edge_kind_words[kind],
-                    report_verdicts(edges->counts[kind]).text);
+                    verdict_words_line(edges->counts[kind]).text);
 }
 
-void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+void edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     const struct edge_table *edges = &report->edges;
     uint64_t total = 0;
@@ -85,7 +89,7 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
     for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
         put_kind(edges, kind, sink);
     if (implicit_order_promised(&report->trace.defs))
-        sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
+        sink_printf(sink, "  kept by policy %s where data asks for it\n", report_words_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)
             sink_printf(sink, "  %s, %s: %s\n", verdict_words[VERDICT_MAYBE_NEEDED],

@@ -3,13 +3,22 @@
  * The first screen of `ptds report` on several traces, a folder of a hundred as well as two ranks. Called by the command.
  * Must fit into SCREEN_LEAST_ROWS; what does not is counted, and said by `ptds report --all`.
  */
+#include "analysis/views/text/many_screen.h"
+
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
+#include "analysis/report/many/traced.h"
+#include "analysis/report/outcome.h"
 #include "analysis/views/text/many_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/symbols/symbols.h"
-#include "analysis/views/text/screen_parts.h"
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/views/file_word.h"
+#include "analysis/views/opening_many.h"
+#include "analysis/views/text/screen_put.h"
+#include "analysis/views/verdict_words.h"
 
 enum { MOST_DOUBTS = 3 };
 
@@ -23,10 +32,10 @@ static void put_head(struct screen *screen, const struct traces *traces, const s
 {
     struct line line = {0};
     struct small_text least = text_ns(runs->shortest_ns), most = text_ns(runs->longest_ns);
-    bool alike = strcmp(least.text, most.text) == 0;
+    bool same_but_for_numbers = strcmp(least.text, most.text) == 0;
     line_add(&line, "%zu process%s, ran %s", traces->list.count, traces->list.count == 1 ? "" : "es",
              runs->longest_ns != 0 ? least.text : "an unknown time");
-    if (!alike)
+    if (!same_but_for_numbers)
         line_add(&line, " to %s", most.text);
     line_add(&line, "%s", traces->list.count != 1 ? " each" : "");
     if (traces->unreadable != 0)
@@ -44,7 +53,7 @@ static void put_doubts(struct screen *screen, const struct traces *traces)
     for (enum doubt doubt = DOUBT_WRONG; doubt != DOUBT_NONE; doubt--)
         for (size_t i = 0; i < traces->list.count; i++) {
             const struct report *report = &traces->list.items[i]->report;
-            struct outcome outcome = report_outcome(report);
+            struct outcome outcome = outcome_of(report);
             if (outcome.doubt != doubt || put++ >= MOST_DOUBTS)
                 continue;
             line_add(&line, "  %s: ", outcome_words[doubt]);
@@ -60,11 +69,11 @@ static void put_doubts(struct screen *screen, const struct traces *traces)
 
 static void put_costs(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
-    struct line line = opening_default_streams(traces, runs);
+    struct line line = opening_many_default_streams(traces, runs);
     screen_put(screen, &line);
-    line = opening_blocked_of_many(traces, runs);
+    line = opening_many_blocked(traces, runs);
     screen_put(screen, &line);
-    line = opening_startup_of_many(runs);
+    line = opening_many_startup(runs);
     if (line.used != 0)
         screen_put(screen, &line);
 }
@@ -76,12 +85,12 @@ static void put_finding(struct screen *screen, const struct traces *traces, cons
     struct line line = {0};
     char text[400];
     line_add(&line, "#%-3zu %-24s %9s %8s  %s, %zu process%s", number, finding->rule->id,
-             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", report_times(folded->count).text,
+             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", report_words_times(folded->count).text,
              severity_names[finding->severity], folded->shares.count, folded->shares.count == 1 ? "" : "es");
     screen_put(screen, &line);
-    symbols_of(screen->namer, &report->trace);
-    line_add(&line, "      %s", finding->text != NULL ? finding->text : report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text))
+    symbolizer_of(screen->namer, &report->trace);
+    line_add(&line, "      %s", finding->text != NULL ? finding->text : report_words_api(report, finding));
+    if (report_words_site(report, screen->namer, finding->stack, text, sizeof text))
         line_add(&line, " at %s", text);
     screen_put(screen, &line);
 }
@@ -100,7 +109,7 @@ static void put_findings(struct screen *screen, const struct traces *traces, con
     else if (folds->list.count != 0)
         line_add(&line, "Findings: none of %zu is worth a line of its own; all: --all", folds->list.count);
     else
-        line = opening_nothing_found_in_many(traces, &folds->runs);
+        line = opening_many_nothing_found(traces, &folds->runs);
     screen_put(screen, &line);
     for (size_t i = 0; i < put; i++)
         put_finding(screen, traces, &folds->list.items[i], i + 1);
@@ -127,9 +136,9 @@ static void put_next(struct screen *screen, const struct traces *traces, const s
     if (folds->list.count != 0 && folds->list.items[0].shown)
         telling = folds->list.items[0].process;
     for (size_t i = traces->list.count; i-- > 0;)
-        if (report_outcome(&traces->list.items[i]->report).doubt == DOUBT_WRONG)
+        if (outcome_of(&traces->list.items[i]->report).doubt == DOUBT_WRONG)
             telling = i;
-    line_add(&line, "Next: ptds report%s", report_file(&traces->list.items[telling]->report).text);
+    line_add(&line, "Next: ptds report%s", file_word(&traces->list.items[telling]->report).text);
     line_add_whole(&line, SCREEN_COLUMNS, ", or all processes with --all");
     line_add(&line, "\n");
     screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */

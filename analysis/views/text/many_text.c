@@ -10,10 +10,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/symbols/symbols.h"
-#include "analysis/views/goes_words.h"
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
+#include "analysis/report/many/traced.h"
+#include "analysis/report/outcome.h"
+#include "analysis/symbols/symbolizer.h"
+#include "analysis/views/gap_words.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/opening_many.h"
 #include "analysis/views/text/report_text.h"
+#include "analysis/views/verdict_words.h"
 
 enum { FRAMES_SHOWN = 12, NAMES_SHOWN = 8 };
 
@@ -50,10 +57,10 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
         put_start(traced, origin, sink);
         sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s%s\n",
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
-                    text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text,
-                    outcome_word(report_outcome(report)), name, text_base(report->trace.header.program),
-                    report_policy(report), report_trust(report));
-        struct line banner = report_banner(report);
+                    text_count(report->totals.calls).text, report->findings.count, report_words_host_time(report).text,
+                    verdict_words_outcome(outcome_of(report)), name, text_base(report->trace.header.program),
+                    report_words_policy(report), report_words_trust(report));
+        struct line banner = report_words_banner(report);
         if (banner.used != 0)
             sink_printf(sink, "      !! %s\n", banner.text);
     }
@@ -61,7 +68,7 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
 
 static void put_shares(const struct traces *traces, const struct folded *folded, struct text_sink *sink)
 {
-    struct spread spread = folded_spread(folded);
+    struct spread spread = fold_spread(folded);
     char name[160];
     sink_printf(sink, "    %-22s%s in all", "saves at most", time_lost(folded->known != 0, folded->host_ns).text);
     if (folded->known != 0 && folded->unknown != 0)
@@ -97,16 +104,16 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     if (finding->text != NULL)
         sink_printf(sink, "    %-22s%s\n", "object", finding->text);
     if (finding->has_api)
-        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
+        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_words_api(report, finding),
                     finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text,
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
-    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
-    report_orders_text(report, finding, sink);
-    if (opening_pair(report, report_pair(report, finding), &one, &two))
+    sink_printf(sink, "    %-22s%s\n", "by policy", removal_words_finding(report, finding).text);
+    report_text_orders(report, finding, sink);
+    if (opening_pair(report, outcome_pair(report, finding), &one, &two))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", one.text, "", two.text);
-    symbols_of(namer, &report->trace);
-    report_stack_text(report, namer, finding, FRAMES_SHOWN, sink);
+    symbolizer_of(namer, &report->trace);
+    report_text_stack(report, namer, finding, FRAMES_SHOWN, sink);
     if (first)
         sink_printf(sink, "    %s\n    Advice: %s\n", finding_sentence(finding), finding_advice(finding));
 }
@@ -131,14 +138,14 @@ static void put_gaps(const struct traces *traces, const struct report_totals *gp
     for (size_t i = 0; i < traces->list.count; i++) {
         const struct trace *trace = &traces->list.items[i]->report.trace;
         struct gaps gaps = {sink, i};
-        lines += report_gaps(&traces->list.items[i]->report, put_gap, &gaps);
-        lines += report_past(&traces->list.items[i]->report, put_gap, &gaps);
+        lines += gap_words(&traces->list.items[i]->report, put_gap, &gaps);
+        lines += gap_words_past(&traces->list.items[i]->report, put_gap, &gaps);
         for (size_t j = 0; j < trace->damages.count; j++)
             sink_printf(sink, "  process %zu: offset %" PRIu64 ": %s\n", i, trace->damages.items[j].offset,
                         trace->damages.items[j].text);
     }
     if (lines == 0)
-        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(gpu).text);
+        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_words_gpu_times(gpu).text);
 }
 
 void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
@@ -148,9 +155,9 @@ void many_text(const struct traces *traces, const struct folds *folds, struct si
     put_processes(traces, sink);
     sink_printf(sink, "\n%s\n", opening_outcomes(&folds->runs).text);
     sink_printf(sink, "Findings save at most, in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
-                report_gpu_time(&gpu));
+                report_words_gpu_time(&gpu));
     if (folds->list.count == 0)
-        sink_printf(sink, "\n%s.\n", opening_nothing_found_in_many(traces, &folds->runs).text);
+        sink_printf(sink, "\n%s.\n", opening_many_nothing_found(traces, &folds->runs).text);
     else
         sink_printf(sink, "\nFindings, by what they would save in all processes\n");
     for (size_t i = 0; i < folds->list.count; i++)

@@ -5,20 +5,16 @@
 #ifndef PTDS_ANALYSIS_VIEWS_TEXT_MANY_TEXT_H
 #define PTDS_ANALYSIS_VIEWS_TEXT_MANY_TEXT_H
 
-#include "analysis/report/fold.h"
-#include "analysis/views/words.h"
+#include "analysis/base/sink.h"
+#include "analysis/report/many/fold.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* namer may be NULL (symbols.h). */
+/* namer may be NULL (symbolizer.h). */
 void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
-
-/* What fits on one screen of `rows` rows: the verdicts, what the default stream costs, the findings that are worth a line,
- * the others by cause, the next command. */
-void many_screen(const struct traces *traces, const struct folds *folds, struct site_namer *namer, unsigned rows,
-                 struct text_sink *sink);
 
 #ifdef __cplusplus
 }

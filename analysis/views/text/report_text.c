@@ -9,10 +9,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/base/line.h"
+#include "analysis/base/sink.h"
 #include "analysis/findings/identity.h"
-#include "analysis/views/goes_words.h"
+#include "analysis/report/outcome.h"
+#include "analysis/trace/frames.h"
+#include "analysis/views/gap_words.h"
+#include "analysis/views/removal_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
+#include "analysis/views/text/edges_text.h"
+#include "analysis/views/verdict_words.h"
 #include "analysis/views/text/report_text.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -48,7 +55,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
     for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
         if (totals->streams[kind] != 0)
             sink_printf(sink, "%s %s %s", kinds++ != 0 ? "," : "", text_count(totals->streams[kind]).text,
-                        report_stream_kind(kind));
+                        report_words_stream_kind(kind));
     sink_printf(sink, "\n  default stream       %s, %s remapped\n", text_plural(totals->default_stream, "operation").text,
                 text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
@@ -60,15 +67,15 @@ static void put_totals(const struct report *report, struct text_sink *sink)
     if (totals->threads_ns != 0)
         sink_printf(sink, "  threads' time        %s\n", text_ns(totals->threads_ns).text);
     sink_printf(sink, "  blocked in calls     %s; %s\n",
-                !report_knows_blocked(report) ? "unknown"
-                : totals->blocked_ns != 0     ? text_ns(totals->blocked_ns).text
-                                              : "none",
-                report_gpu_time(totals));
+                !outcome_knows_blocked(report) ? "unknown"
+                : totals->blocked_ns != 0      ? text_ns(totals->blocked_ns).text
+                                               : "none",
+                report_words_gpu_time(totals));
     if (totals->gpu_timed != 0)
-        sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
+        sink_printf(sink, "                       %s; the others' are unknown\n", report_words_gpu_times(totals).text);
     if (totals->gpu_span_ns != 0)
-        sink_printf(sink, "  on the GPU           %s since its first operation\n", report_gpu_busy(totals).text);
-    sink_printf(sink, "  implicit orders      %s%s\n", report_verdicts(report_all_verdicts(report, verdicts)).text,
+        sink_printf(sink, "  on the GPU           %s since its first operation\n", report_words_gpu_busy(totals).text);
+    sink_printf(sink, "  implicit orders      %s%s\n", verdict_words_line(verdict_words_all(report, verdicts)).text,
                 opening_lost(report).text);
 }
 
@@ -116,7 +123,7 @@ static struct line name_of(const struct report *report, enum finding_set set, ui
 {
     struct line name = {0};
     char text[300];
-    report_id(report, set, id, text, sizeof text);
+    report_words_id(report, set, id, text, sizeof text);
     line_add(&name, "%s", text);
     line_fit(&name, NAME_COLUMNS);
     return name;
@@ -157,7 +164,7 @@ static void put_set(const struct report *report, const struct finding *finding, 
     sink_printf(sink, "%s\n", ids->more ? ", and more" : "");
 }
 
-void report_stack_text(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
+void report_text_stack(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
                        struct text_sink *sink)
 {
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
@@ -167,8 +174,8 @@ void report_stack_text(const struct report *report, struct site_namer *namer, co
             sink_printf(sink, "    %-22snot recorded\n", "call site");
         return;
     }
-    for (uint32_t n = 0, i = 0, next; (next = definitions_nth_shown(stack, n, most)) < stack->count; n++, i = next + 1) {
-        report_frame(report, namer, stack->pc[next], text, sizeof text);
+    for (uint32_t n = 0, i = 0, next; (next = frames_nth_shown(stack, n, most)) < stack->count; n++, i = next + 1) {
+        report_words_frame(report, namer, stack->pc[next], text, sizeof text);
         if (next != i)
             sink_printf(sink, "    %-22s...\n", "");
         sink_printf(sink, "    %-22s%s\n", n == 0 ? "call site" : "", text);
@@ -210,21 +217,21 @@ static void put_sequence(const struct report *report, const struct finding *find
     sink_printf(sink, "\n");
 }
 
-void report_orders_text(const struct report *report, const struct finding *finding, struct text_sink *sink)
+void report_text_orders(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
     if (!finding->has_api)
         return; /* no call, so no order that ends at it */
     sink_printf(sink, "    %-22s%s\n", "implicit orders here",
-                report_verdicts(report_finding_verdicts(report, finding)).text);
-    const char *needed = report_needed(report, finding);
+                verdict_words_line(verdict_words_of_finding(report, finding)).text);
+    const char *needed = verdict_words_needed(report, finding);
     if (needed != NULL)
-        sink_printf(sink, "    %s%s\n", report_is_wrong(finding) ? "!! " : "", needed);
+        sink_printf(sink, "    %s%s\n", verdict_words_is_wrong(finding) ? "!! " : "", needed);
 }
 
 static void put_pair(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
     struct line first, second;
-    if (opening_pair(report, report_pair(report, finding), &first, &second))
+    if (opening_pair(report, outcome_pair(report, finding), &first, &second))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", first.text, "", second.text);
 }
 
@@ -256,15 +263,15 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     if (finding->fold != FOLD_SHOWN)
         sink_printf(sink, "    %-22s%s\n", "folded", fold_words[finding->fold]);
     if (finding->has_api)
-        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
+        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_words_api(report, finding),
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
-    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
-    report_orders_text(report, finding, sink);
+    sink_printf(sink, "    %-22s%s\n", "by policy", removal_words_finding(report, finding).text);
+    report_text_orders(report, finding, sink);
     put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
-    report_stack_text(report, namer, finding, STACK_FRAMES_SHOWN, sink);
+    report_text_stack(report, namer, finding, STACK_FRAMES_SHOWN, sink);
     for (unsigned set = 0; set < FINDING_SETS; set++)
         if (set != FINDING_CONTEXTS)
             put_set(report, finding, (enum finding_set)set, sink);
@@ -276,7 +283,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
 
 static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    if (report->findings.count == 0 && !report_outcome(report).complete) {
+    if (report->findings.count == 0 && !outcome_of(report).complete) {
         sink_printf(sink, "\n%s\n", opening_nothing_found(report).text);
         return;
     }
@@ -289,7 +296,7 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     sink_printf(sink, "\nFindings, by what they would save\n");
-    size_t shown = report_shown(report);
+    size_t shown = rank_shown(report);
     if (shown != 0 && shown < report->findings.count)
         sink_printf(sink, "  those after #%zu are not worth a line each: below %s, or nothing to gain\n", shown,
                     opening_floor(report).text);
@@ -299,7 +306,7 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         put_finding(report, namer, i, first_of_rule(report, i), sink);
 }
 
-void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+void report_text_finding(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
 {
     put_finding(report, namer, rank, true, sink);
 }
@@ -309,17 +316,17 @@ static void put_gap(void *data, const char *line)
     sink_printf(data, "  %s\n", line);
 }
 
-void report_gaps_text(const struct report *report, struct text_sink *sink)
+void report_text_gaps(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
-    bool past = report_past(report, NULL, NULL) != 0;
-    if (report_gaps(report, put_gap, sink) == 0)
+    bool past = gap_words_past(report, NULL, NULL) != 0;
+    if (gap_words(report, put_gap, sink) == 0)
         sink_printf(sink, "  %sthe records are complete (%s)\n",
-                    past ? "of what the shim saw, " : "nothing: ", report_gpu_times(&report->totals).text);
+                    past ? "of what the shim saw, " : "nothing: ", report_words_gpu_times(&report->totals).text);
     for (size_t i = 0; i < trace->damages.count; i++)
         sink_printf(sink, "  offset %" PRIu64 ": %s\n", trace->damages.items[i].offset, trace->damages.items[i].text);
-    report_past(report, put_gap, sink);
+    gap_words_past(report, put_gap, sink);
 }
 
 /* What changes everything that follows, before anything else. */
@@ -339,12 +346,12 @@ static void put_banners(const struct report *report, struct text_sink *sink)
 static void put_residual(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     enum residual_kind kinds[RESIDUAL_KINDS];
-    unsigned count = residual_ranked(report, kinds);
+    unsigned count = residual_words_ranked(report, kinds);
     if (count != 0)
         sink_printf(sink, "%s\n", RESIDUAL_TITLE);
     for (unsigned i = 0; i < count; i++)
-        sink_printf(sink, "  %s\n      %s\n", residual_line(report, kinds[i]).text,
-                    residual_place(report, namer, kinds[i]).text);
+        sink_printf(sink, "  %s\n      %s\n", residual_words_line(report, kinds[i]).text,
+                    residual_words_place(report, namer, kinds[i]).text);
 }
 
 static void put_opening(const struct report *report, struct site_namer *namer, struct text_sink *sink)
@@ -353,7 +360,7 @@ static void put_opening(const struct report *report, struct site_namer *namer, s
     struct line past = opening_past(report);
     sink_printf(sink, "\n%s%s%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", past.text,
                 past.used != 0 ? "\n" : "", opening_outcome(report).text);
-    if (opening_pair(report, report_outcome(report).pair, &first, &second))
+    if (opening_pair(report, outcome_of(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
     sink_printf(sink, "%s\n", opening_default_stream(report).text);
     if (report->what_if.used != 0)
@@ -371,7 +378,7 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
     put_opening(report, namer, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
-    report_edges_text(report, namer, sink);
+    edges_text(report, namer, sink);
     put_counts(report, sink);
-    report_gaps_text(report, sink);
+    report_text_gaps(report, sink);
 }

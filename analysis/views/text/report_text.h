@@ -5,8 +5,9 @@
 #ifndef PTDS_ANALYSIS_VIEWS_TEXT_REPORT_TEXT_H
 #define PTDS_ANALYSIS_VIEWS_TEXT_REPORT_TEXT_H
 
+#include "analysis/base/sink.h"
 #include "analysis/report/report.h"
-#include "analysis/views/words.h"
+#include "analysis/views/report_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,23 +17,17 @@ extern "C" {
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
 /* The implicit orders that end at the finding's call, and what has to be known of them beside its advice. */
-void report_orders_text(const struct report *report, const struct finding *finding, struct text_sink *sink);
+void report_text_orders(const struct report *report, const struct finding *finding, struct text_sink *sink);
 
 /* One finding, by rank from 0, with its call site, its advice and all its values. */
-void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
+void report_text_finding(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
 
 /* The call site of a finding, `most` frames of it. */
-void report_stack_text(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
+void report_text_stack(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
                        struct text_sink *sink);
 
 /* What could not be analysed, damage with its offsets included. */
-void report_gaps_text(const struct report *report, struct text_sink *sink);
-
-/* For report_text: the section about implicit edges. Nothing where they were not analysed. */
-void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
-
-/* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
-void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+void report_text_gaps(const struct report *report, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -3,12 +3,16 @@
  * The first screen's list of findings: a sequence is one entry, advice is given once for each rule. Called by
  * screen.c. Must not take more rows than it was given.
  */
+#include "analysis/views/text/screen_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/views/text/screen_parts.h"
+#include "analysis/base/line.h"
+#include "analysis/views/text/screen_put.h"
 
-#include "analysis/views/goes_words.h"
+#include "analysis/views/removal_words.h"
+#include "analysis/views/verdict_words.h"
 
 enum { WRAPPED_LINES = 2 };
 
@@ -58,8 +62,8 @@ static unsigned site_lines(const struct screen *screen, const struct finding *fi
     if (finding->text != NULL)
         line_add(&lines[0], "%.70s", finding->text);
     else if (finding->has_api)
-        line_add(&lines[0], "%s", report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text)) {
+        line_add(&lines[0], "%s", report_words_api(report, finding));
+    if (report_words_site(report, screen->namer, finding->stack, text, sizeof text)) {
         line_add(&part, "at %s", short_site(text, SCREEN_COLUMNS - lines[0].used - 4).text);
         count = add_part(lines, count, "", part.text);
     }
@@ -67,7 +71,7 @@ static unsigned site_lines(const struct screen *screen, const struct finding *fi
         finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
     if (finding->sets[set].count == 0)
         return count;
-    report_id(report, set, finding->sets[set].id[0], text, sizeof text);
+    report_words_id(report, set, finding->sets[set].id[0], text, sizeof text);
     part = (struct line){0};
     line_add(&part, "%s %s", set == FINDING_KERNELS ? "kernel" : "behind", text_function(text).text);
     return add_part(lines, count, ",", part.text);
@@ -89,8 +93,8 @@ static unsigned put_advice(struct screen *screen, const struct entry *entry, boo
 /* The verdicts where there are any and they fit; else the one that matters most. */
 static void add_verdicts(const struct report *report, const struct finding *finding, struct line *line)
 {
-    const uint64_t *verdicts = report_finding_verdicts(report, finding);
-    struct line all = report_verdicts(verdicts);
+    const uint64_t *verdicts = verdict_words_of_finding(report, finding);
+    struct line all = verdict_words_line(verdicts);
     enum verdict telling = VERDICT_NEEDED;
     if (verdicts == NULL || verdicts[VERDICT_NOT_NEEDED] + verdicts[VERDICT_NEEDED] + verdicts[VERDICT_MAYBE_NEEDED] == 0)
         return;
@@ -104,18 +108,19 @@ static void add_verdicts(const struct report *report, const struct finding *find
 
 static unsigned put_goes(struct screen *screen, const struct finding *finding, bool count_only)
 {
-    return screen_put_text(screen, "      ", 2, goes_line(screen->report, finding).text, WRAPPED_LINES, count_only);
+    return screen_put_text(screen, "      ", 2, removal_words_finding(screen->report, finding).text, WRAPPED_LINES,
+                           count_only);
 }
 
 static void put_entry(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
     const struct finding *finding = report->findings.items[entry->first];
-    const char *needed = report_needed(report, finding);
+    const char *needed = verdict_words_needed(report, finding);
     struct line line = {0};
     line_add(&line, "#%-3zu %-24.24s", entry->first + 1, finding->rule->id);
     line_add(&line, " %9s %8s", entry->known != 0 ? text_ns(entry->host_ns).text : "unknown",
-             report_times(entry->calls).text);
+             report_words_times(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
     if (entry->places > 1)
         line_add(&line, ", at %zu places", entry->places);
@@ -128,7 +133,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     put_case(screen, finding, false);
     put_goes(screen, finding, false);
     if (needed != NULL) {
-        line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
+        line_add(&line, "      %s%s", verdict_words_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
     }
     if (entry->findings < 2 || entry->places > 1)
@@ -148,7 +153,7 @@ static unsigned rows_of(struct screen *screen, const struct entry *entry)
     const struct finding *finding = report->findings.items[entry->first];
     struct line lines[SITE_LINES];
     unsigned rows = 1 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
-                    (report_needed(report, finding) != NULL);
+                    (verdict_words_needed(report, finding) != NULL);
     return rows + put_case(screen, finding, true) + put_goes(screen, finding, true) + put_advice(screen, entry, true);
 }
 
@@ -193,7 +198,7 @@ static void put_list(struct screen *screen, unsigned after)
     }
 }
 
-void screen_put_findings(struct screen *screen, unsigned after)
+void screen_list_findings(struct screen *screen, unsigned after)
 {
     const struct report *report = screen->report;
     struct line line = {0};
@@ -202,7 +207,7 @@ void screen_put_findings(struct screen *screen, unsigned after)
         put_list(screen, after);
         return;
     }
-    if (report_shown(report) != 0)
+    if (rank_shown(report) != 0)
         line_add(&line, "No memory to list the %zu findings", report->findings.count);
     else if (report->findings.count != 0)
         line_add(&line, "Findings: none of %zu is worth a line of its own; all: --all", report->findings.count);

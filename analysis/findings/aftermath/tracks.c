@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Notes what each stream's pending work names (tracks.h). Called by aftermath.c with every call that is work; memory goes
+ * with live streams. Must never exit.
+ */
+#include "analysis/findings/aftermath/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
+#include "analysis/model/classify.h"
+#include "analysis/order/arguments/named_range.h"
+
+enum { PROBES = 4 };
+
+static void note_address(struct track *track, uint64_t address)
+{
+    uint64_t at = address * 0x9e3779b97f4a7c15u >> 59;
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint64_t *place = &track->address[(at + i) % TRACKED];
+        if (*place == address)
+            return;
+        if (*place == 0) {
+            *place = address;
+            return;
+        }
+    }
+    track->blind = true;
+}
+
+static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
+{
+    struct track **track = TABLE_AT(&tracks->list, slot);
+    if (track != NULL && *track == NULL)
+        *track = heap_zeroed(1, sizeof **track);
+    return track != NULL ? *track : NULL;
+}
+
+static INLINE void look_into(struct track *track, const struct model *model, const struct track_note *note,
+                             struct call *call)
+{
+    struct named_range touch[NAMED_RANGE_MOST];
+    bool all;
+    call->words = note->words;
+    call->word = note->word;
+    call->r.op = note->op;
+    call->r.kinds = note->kinds;
+    call->r.flags = note->flags;
+    unsigned count = named_range_of(call, touch, &all);
+    track->blind |= !all || (note->op == PTDS_OP_LAUNCH && definitions_kernel_hides(&model->trace->defs, note->object));
+    track->host |= note->op == PTDS_OP_COPY && classify_is_host_memory(note->kinds & 15);
+    for (unsigned i = 0; i < count && !track->blind; i++)
+        if (touch[i].address != 0)
+            note_address(track, touch[i].address);
+}
+
+static ASIDE void look_into_all(struct track *track, const struct model *model)
+{
+    struct call call; /* what named_range_of looks at, filled in for each */
+    track->some = true;
+    for (uint32_t i = 0; i < track->notes && !track->blind; i++)
+        look_into(track, model, &track->note[i], &call);
+    track->notes = 0;
+}
+
+static void begin_anew(struct track *track, uint32_t uid)
+{
+    track->uid = uid;
+    track->notes = 0;
+    track->blind = track->host = false;
+    if (track->some)
+        memset(track->address, 0, sizeof track->address);
+    track->some = false;
+}
+
+void tracks_note_other(struct tracks *tracks, const struct model *model, const struct call_view *view)
+{
+    struct track *track = track_to_note(tracks, view->target);
+    if (track == NULL)
+        return;
+    if (track->uid != model->streams.items[view->target].uid || !model_is_pending(model, view->target))
+        begin_anew(track, model->streams.items[view->target].uid);
+    if (track->notes == TRACK_CALLS)
+        look_into_all(track, model);
+    track->blind |= named_range_is_more(view->call);
+    if (!track->blind)
+        tracks_add(track, view->call);
+}
+
+const struct track *tracks_of(const struct tracks *tracks, const struct model *model, uint32_t slot)
+{
+    struct track *track = slot < tracks->list.count ? tracks->list.items[slot] : NULL;
+    if (track != NULL && track->notes != 0)
+        look_into_all(track, model);
+    return track;
+}
+
+void tracks_end(struct tracks *tracks)
+{
+    for (size_t i = 0; i < tracks->list.count; i++)
+        free(tracks->list.items[i]);
+    free(tracks->list.items);
+    *tracks = (struct tracks){0};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What another place for the default stream's work could save.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_DEFAULT_COST_H
+#define PTDS_ANALYSIS_REPORT_DEFAULT_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct report;
+
+/* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
+enum default_cost {
+    DEFAULT_UP_TO,
+    DEFAULT_UNUSED,  /* no operation was put on the default stream, and no call waited for work of others because of it */
+    DEFAULT_ALONE,   /* one thread, one stream */
+    DEFAULT_NO_WAIT, /* no call waited longer because of it */
+    DEFAULT_NEEDED,  /* every call that waited because of it had to */
+    DEFAULT_UNKNOWN, /* no times, or no calls in the record */
+    DEFAULT_COSTS
+};
+
+struct default_stream {
+    enum default_cost cost;
+    uint64_t most_ns;
+    bool or_more; /* several threads share it: what launches waited, which are not timed, comes on top */
+};
+
+struct default_stream default_cost_of(const struct report *report);
+
+extern const char *const default_cost_names[DEFAULT_COSTS]; /* of JSON */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
