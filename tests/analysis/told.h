@@ -139,8 +139,7 @@ private:
         Number("joins", report.gain.joins);
         Number("finding", outcome.finding != nullptr ? outcome.finding->serial : 0);
         report_gaps(
-            &report, [](void *data, const char *line) { static_cast<Told *>(data)->Line(std::string("gap ") + line); },
-            this);
+            &report, [](void *data, const char *line) { static_cast<Told *>(data)->Sentence("gap", line); }, this);
     }
     void Finding(const struct report &report, const struct finding &f)
     {
