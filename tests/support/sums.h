@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Long texts as a few numbers: of each kind of line (its first word) how many there are, and of each named number in them
- * ("name=7") the sum; what has no name counts as "words". Names, letters and the order of words and numbers count, too, so
- * that hardly a change leaves all sums as they are. Which number changed says what to look for; the text itself is written
- * to the test's outputs as NAME.whole when it differs, and always where PTDS_WHOLE is set
+ * ("name=7") the sum, with how many there are where not each line has one; what has no name counts as "words", by its
+ * letters and its place. "order" is a checksum of the lines as they follow each other: two that change places change
+ * nothing else. Which number changed says what to look for; the text itself is written to the test's outputs as NAME.whole
+ * when it differs, and always where PTDS_WHOLE is set
  * (--test_env=PTDS_WHOLE=1): run the test so before and after a change, and compare.
  */
 #ifndef PTDS_TESTS_SUPPORT_SUMS_H
@@ -13,6 +14,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/support/expected.h"
 
@@ -31,61 +33,73 @@ public:
             words >> first;
             Kind &of = kinds_[kind + first];
             of.lines++;
+            for (unsigned char c : line)
+                of.order = (of.order * 31 + c) % 999983;
             uint64_t place = 0;
             while (words >> word) {
                 const size_t equals = word.find('=');
                 const bool named = equals != std::string::npos;
                 Sum &sum = of.sums[named ? word.substr(0, equals) : "words"];
                 sum.times++;
-                sum.sum += named ? Value(word.substr(equals)) : ++place * Value(word);
+                sum.sum += named ? Value(word.substr(equals + 1)) : ++place * Value(word);
             }
         }
     }
 
-    /* A line a kind of line, and more where it would be too long. */
-    std::string Text() const
+    /* At most so many kinds a line, and none begins that would not fit into it. */
+    std::string Text(unsigned kinds_a_line = 1) const
     {
-        std::string text;
+        std::string text, line;
+        unsigned kinds = 0;
+        auto end_line = [&] {
+            text += line + (line.empty() ? "" : "\n");
+            line.clear();
+            kinds = 0;
+        };
         for (const auto &[name, kind] : kinds_) {
-            std::string line = name + " lines=" + std::to_string(kind.lines);
-            for (const auto &[key, sum] : kind.sums) {
-                std::string word = " " + key + "=" + std::to_string(sum.sum);
-                if (sum.times != kind.lines)
-                    word += "/" + std::to_string(sum.times);
-                if (line.size() + word.size() > 150) {
-                    text += line + "\n";
-                    line = name;
-                }
-                line += word;
+            std::string all = name + " lines=" + std::to_string(kind.lines) + " order=" + std::to_string(kind.order);
+            for (const auto &[key, sum] : kind.sums)
+                all += " " + key + "=" + std::to_string(sum.sum) +
+                       (sum.times != kind.lines ? "/" + std::to_string(sum.times) : "");
+            if (kinds == kinds_a_line || line.size() + all.size() > kWidth)
+                end_line();
+            for (size_t cut; all.size() > kWidth; all = name + all.substr(cut)) {
+                cut = all.rfind(' ', kWidth);
+                text += all.substr(0, cut) + "\n";
             }
-            text += line + "\n";
+            line += (line.empty() ? "" : "; ") + all;
+            kinds++;
         }
+        end_line();
         return text;
     }
 
 private:
+    static constexpr size_t kWidth = 150;
     struct Sum {
         uint64_t times = 0, sum = 0;
     };
     struct Kind {
-        uint64_t lines = 0;
+        uint64_t lines = 0, order = 0;
         std::map<std::string, Sum> sums;
     };
 
-    /* Each number counts more than the one before it, so that none takes another's place unseen; so does each letter. */
+    /* A number is itself. In other words each number counts more than the one before it, so that none takes another's place
+     * unseen; so do letters. */
     static uint64_t Value(const std::string &word)
     {
-        uint64_t sum = 0, number = 0, weight = 1, letters = 0;
+        uint64_t sum = 0, number = 0, weight = 0, letters = 0;
+        bool in_number = false;
         for (char c : word + " ") {
-            if (c >= '0' && c <= '9') {
-                number = number * 10 + static_cast<uint64_t>(c - '0');
-            } else {
-                sum += number * weight++;
-                number = 0;
+            const bool digit = c >= '0' && c <= '9';
+            number = digit ? number * 10 + static_cast<uint64_t>(c - '0') : number;
+            if (in_number && !digit)
+                sum += std::exchange(number, 0) * ++weight;
+            if (!digit && c != ' ' && c != '/')
                 letters = (letters * 31 + static_cast<unsigned char>(c)) % 997;
-            }
+            in_number = digit;
         }
-        return sum + (word.find_first_not_of("=0123456789") == std::string::npos ? 0 : letters);
+        return sum + letters;
     }
 
     std::map<std::string, Kind> kinds_;
