@@ -17,7 +17,7 @@ namespace
 
 /* ---- frames and blocks ---- */
 
-TEST(ZstdFrames, Headers)
+TEST(ZstdFrames, EachFormOfHeader)
 {
     const Bytes magic = {0x28, 0xb5, 0x2f, 0xfd}, tail = block(PLAIN, {'h', 'i'}, 2);
     expect_whole(magic + Bytes{0x00, 0x70} + tail, "hi");
@@ -41,7 +41,7 @@ TEST(ZstdFrames, Headers)
     expect_refused({}, 0);
 }
 
-TEST(ZstdFrames, Blocks)
+TEST(ZstdFrames, EachKindOfBlock)
 {
     const Bytes hi = {'h', 'i'};
     expect_whole(begins + block(PLAIN, hi, 2, false) + block(REPEATED, {'y'}, 3, false) +
@@ -165,7 +165,7 @@ TEST(ZstdLiterals, PackedWithTheLastCode)
 }
 
 /* Nor is what was there before taken for them: of the damaged ones' own bytes the rest could be sequences. */
-TEST(ZstdLiterals, DamagedOnes)
+TEST(ZstdLiterals, DamagedLiteralsAreRefused)
 {
     const Bytes first = literals("") + constant({1}, 0, 0, 0) + Bytes{1},
                 before = block(PLAIN, {'w', 'x', 'y', 'z'}, 4, false);
@@ -224,7 +224,7 @@ Bytes forwards(const std::vector<Field> &fields)
 }
 
 /* Counts are one more, in as few bits as what is left allows: 16 of 32 states, and 16 of 16. */
-TEST(Fse, Descriptions)
+TEST(Fse, TablesAreReadAndDamagedOnesRefused)
 {
     static struct fse fse;
     const auto read = [](const Bytes &bytes, unsigned log, unsigned symbol) {
@@ -268,7 +268,7 @@ TEST(Fse, Descriptions)
 }
 
 /* Weights given as they are, two to a byte: the last symbol's is what is left. */
-TEST(Huffman, Weights)
+TEST(Huffman, WeightsAreReadAndDamagedOnesRefused)
 {
     static struct huffman huffman;
     const auto read = [](const Bytes &bytes) { return huffman_read(&huffman, bytes.data(), bytes.size()); };

@@ -32,7 +32,7 @@ bool unpack(int (*how)(uint8_t *, size_t, const uint8_t *, size_t), const Bytes 
     return whole;
 }
 
-TEST(Lz4, Blocks)
+TEST(Lz4, BlocksUnpackToTheirText)
 {
     std::string text;
     EXPECT_TRUE(unpack(unpack_lz4, {0x30, 'a', 'b', 'c'}, 3, &text));
@@ -47,7 +47,7 @@ TEST(Lz4, Blocks)
     EXPECT_EQ(text, std::string(270, 'z'));
 }
 
-TEST(Lz4, Damaged)
+TEST(Lz4, DamagedBlocksAreRefused)
 {
     std::string text;
     for (const Bytes &packed : std::vector<Bytes>{{},
@@ -119,7 +119,7 @@ TEST(Zstd, WhatLibzstdMakes)
 }
 
 /* Of what both take, both make the same; the other sizes are refused. */
-TEST(Zstd, Damaged)
+TEST(Zstd, DamagedFramesNeverCrash)
 {
     std::mt19937 random(11);
     for (const std::string &sample : {samples()[7], samples()[4].substr(0, 20000), samples()[6].substr(0, 20000)}) {

@@ -36,7 +36,7 @@ TEST(Times, MedianAndSpread)
     EXPECT_EQ(0u, Times({}).count);
 }
 
-TEST(Times, Pace)
+TEST(Times, ThePaceIsSureOnlyBeyondTheNoise)
 {
     auto pace = [](std::vector<uint64_t> bare, std::vector<uint64_t> other) {
         times one = Times(bare), two = Times(other);
@@ -144,7 +144,7 @@ struct Case {
     }
 };
 
-TEST(Answer, Faster)
+TEST(Answer, SaysHowMuchFasterIfMoreThanTheNoise)
 {
     Case one;
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
@@ -259,7 +259,7 @@ TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
     EXPECT_NEAR(3.0, part.most, 0.001);
 }
 
-TEST(Answer, AsFast)
+TEST(Answer, SaysAsFastWithinTheNoise)
 {
     Case one;
     one.policy.times = Times({99, 100, 103});
@@ -313,7 +313,7 @@ TEST(Answer, TwoRoundsTellNoTime)
              "right under guarded; too few rounds to speak of times (10.0 ms, bare 100.0 ms)");
 }
 
-TEST(Answer, Slower)
+TEST(Answer, SaysHowMuchSlower)
 {
     Case one;
     std::swap(one.bare.times, one.policy.times);
@@ -331,7 +331,7 @@ TEST(Answer, ByTheExitStatusAlone)
     }
 }
 
-TEST(Answer, OutputDiffers)
+TEST(Answer, DoNotUseAPolicyUnderWhichOutputDiffers)
 {
     Case one;
     one.Differs(one.policy);
@@ -415,7 +415,7 @@ TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
     EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "so much a time may differ by";
 }
 
-TEST(Answer, EndsOtherwise)
+TEST(Answer, DoNotUseAPolicyUnderWhichTheProgramEndsOtherwise)
 {
     Case one;
     one.policy.ended_unlike = true;
@@ -461,7 +461,7 @@ TEST(Answer, TheRecordProvesItWrong)
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
 }
 
-TEST(Answer, BareItself)
+TEST(Answer, CannotTellWhereBareFails)
 {
     Case one;
     one.bare.ending = {END_EXITED, 4};
@@ -481,7 +481,7 @@ TEST(Answer, BareItself)
              "can't tell: the bare program itself cannot be started: No such file or directory");
 }
 
-TEST(Answer, NotComparable)
+TEST(Answer, CannotTellWhereOutputVaries)
 {
     Case one;
     one.all.comparable.thing = "standard output";
@@ -521,7 +521,7 @@ TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
     EXPECT_EQ(WHY_BARE_FAILS, answer_of(&one.Evidence()).why);
 }
 
-TEST(Answer, NothingSeen)
+TEST(Answer, CannotTellWhereNoCudaCallWasSeen)
 {
     Case one;
     one.observed.processes = 0;
@@ -534,7 +534,7 @@ TEST(Answer, NothingSeen)
                "can't tell: guarded was not in force: ptds: PTDS_LANES=x: a number from 1 to 32");
 }
 
-TEST(Answer, Interrupted)
+TEST(Answer, CannotTellWhereItWasInterrupted)
 {
     Case one;
     one.all.interrupted = true;

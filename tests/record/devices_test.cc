@@ -60,7 +60,7 @@ protected:
     }
 };
 
-TEST_F(Devices, EachOnce)
+TEST_F(Devices, EachDeviceIsAskedOnce)
 {
     record_device(3);
     record_device(3);
@@ -99,7 +99,7 @@ TEST_F(Devices, NotWhileACaptureIsOpen)
     EXPECT_EQ(5u, facts().size());
 }
 
-TEST_F(Devices, Modes)
+TEST_F(Devices, ComputeModesHaveNames)
 {
     int device = 0;
     for (const auto &[mode, word] : {std::pair{int{CU_COMPUTEMODE_DEFAULT}, "default"},
