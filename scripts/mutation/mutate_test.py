@@ -67,7 +67,7 @@ class Toy(projects.Project):
     """Project, with cc in Bazel's place."""
 
     def __init__(self, tree):
-        super().__init__(tree, tree, argparse.Namespace(jobs=2, timeout=2, slowest=10, longest=30, without="^$"))
+        super().__init__(tree, tree, argparse.Namespace(jobs=2, timeout=1, slowest=10, longest=30, without="^$"))
         self.ran, self.swept, self.built = [], 0, 0
 
     def learn(self):
