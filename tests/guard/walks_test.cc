@@ -345,7 +345,7 @@ std::string sums_of(const std::string &text)
         else
             sums.Add("crowd" + at + " of=" + who + " " + what + rest);
     }
-    return sums.Text(3);
+    return sums.Text(8);
 }
 
 TEST_F(Walk, AllThatIsAskedInAShortOne)

@@ -100,7 +100,7 @@ std::string sums_of(const std::string &asked)
                 sums.Add(word.substr(0, arguments) + at + word.substr(arguments));
         }
     }
-    return sums.Text(3);
+    return sums.Text(8);
 }
 
 std::vector<std::string> programs(const std::string &folder)
