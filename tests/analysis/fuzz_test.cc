@@ -179,7 +179,7 @@ protected:
 #ifdef __SANITIZE_ADDRESS__
 const unsigned VARIANTS = 250;
 #else
-const unsigned VARIANTS = 60;
+const unsigned VARIANTS = 40;
 #endif
 
 class Cut : public Fuzzed
