@@ -3,7 +3,7 @@
  * The gate of a lane for default-stream work: one thread at a time, from before its call is registered until the driver has
  * it. Threads that share a lane would otherwise hand their turns over one by one, each to a core that knows nothing of the
  * lane yet; whoever holds a gate may take it again before a sleeper wakes, so work goes in bunches as it does behind the
- * driver's own lock. Only for turn.c and rails.c.
+ * driver's own lock. Only for carry_out/ in the guard.
  *
  * A gate is taken *quick* by who tries to go without being registered (claims.h). Who records an event on the lane
  * waits until no quick call is on its way into the driver (gate_await_quick). A quick holder waits for nothing but the

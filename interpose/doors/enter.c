@@ -11,6 +11,8 @@
 #include "interpose/driver/others.h"
 #include "interpose/env/env.h"
 #include "interpose/doors/lifecycle.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/record/log.h"
 #include "interpose/record/record.h"
 
@@ -44,7 +46,7 @@ static void find_real(struct call *C)
 static __attribute__((cold, noinline)) enum enter from_inside(struct call *C)
 {
     if (C->thread->inside != C->api + 1u)
-        guard_holds_none(C->thread);
+        turn_give_up(C->thread);
     return ENTER_PASS;
 }
 
@@ -95,7 +97,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->event = NULL;
     C->guarded.kind = C->guarded.turn = C->guarded.gate = C->guarded.again = C->guarded.waits = C->guarded.settled =
         C->guarded.begun = C->guarded.alone = 0;
-    C->guarded.promise.reach = (struct reach){0};
+    C->guarded.promise.limits = (struct lane_limits){0};
     C->sample = NULL;
     C->leaving = NULL;
     C->touched.count = 0;
@@ -118,7 +120,7 @@ void enter_timed(struct call *C)
 /* Cold: the call has failed. What that left in errno the program's call would not have. */
 __attribute__((cold)) int settles_for(struct call *C, int programs_errno)
 {
-    if (!guard_settle_lacking(C))
+    if (!wait_deferred_where_lacking(C))
         return 0;
     errno = programs_errno;
     return 1;

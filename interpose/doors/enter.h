@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
@@ -31,7 +33,7 @@ static inline void enter_real(struct call *C)
 {
     if ((C->flags & PTDS_CALL_TIMED) && C->enter)
         enter_timed(C);
-    guard_entering(C);
+    around_call_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
     if (__builtin_expect(C->other, 0))
@@ -45,14 +47,14 @@ static inline void leave_real(struct call *C)
         C->thread->inside = 0;
     if (__builtin_expect(C->sample != NULL, 0))
         device_times_after(C);
-    guard_leaving(C);
+    around_call_leaving(C);
 }
 
 /* Where the host could tell by the call that promised work is pending, before all else. */
 static inline void settle_first(struct call *C)
 {
     if (guard_on)
-        guard_settle_all(C);
+        wait_deferred_all(C);
 }
 
 /* The driver was out of memory: 1 if there was such work, which may have given some back. */
@@ -61,7 +63,7 @@ int settles_for(struct call *C, int programs_errno);
 /* The real call is made a second time. */
 static inline void enter_again(struct call *C)
 {
-    guard_entering(C);
+    around_call_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
 }
@@ -71,7 +73,7 @@ void enter_after_fork(void);
 
 static inline void leave_call(struct call *C)
 {
-    guard_late(C);
+    around_call_late(C);
     if (C->enter)
         record_call(C);
 }

@@ -14,6 +14,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/lifecycle.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/guard/everywhere.h"
 #include "interpose/guard/guard.h"
 #include "interpose/state/call.h"
 
@@ -66,7 +67,7 @@ static int begin(struct call *C, const uint64_t *stacked, const void *caller)
 static void around(struct call *C)
 {
     tables_unknown_work();
-    guard_everywhere(C);
+    everywhere_take_part(C);
 }
 
 void ptds_forward_run(uint32_t number, struct forward_frame *frame, const uint64_t *stacked, const void *caller)

@@ -24,6 +24,7 @@
 #include "interpose/footprint/modules.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/guard/object_changes.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -44,7 +45,7 @@ static void in_child(void)
     nvtx_after_fork();
     enter_after_fork();
     thread_after_fork();
-    guard_after_fork();
+    object_changes_after_fork();
     objects_after_fork();
     objects_handles_after_fork();
     capture_after_fork();

@@ -7,7 +7,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
-#include "interpose/guard/again.h"
+#include "interpose/guard/repeat_launch.h"
 #include "interpose/record/quick.h"
 
 static __typeof__(&cuLaunchKernel) long_way;
@@ -17,8 +17,8 @@ static CUresult quick_launch(CUfunction f, unsigned grid_x, unsigned grid_y, uns
                              unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,
                              void **extra)
 {
-    struct again again;
-    if (stream || extra || !guard_launch_again(&again, f, params))
+    struct repeat_launch again;
+    if (stream || extra || !repeat_launch_go(&again, f, params))
         return long_way(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra);
     CUresult result = REAL(cuLaunchKernel)(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, again.target,
                                            params, extra);
@@ -28,8 +28,8 @@ static CUresult quick_launch(CUfunction f, unsigned grid_x, unsigned grid_y, uns
 
 static CUresult quick_launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
-    struct again again;
-    if (!config || config->hStream || config->numAttrs || extra || !guard_launch_again(&again, f, params))
+    struct repeat_launch again;
+    if (!config || config->hStream || config->numAttrs || extra || !repeat_launch_go(&again, f, params))
         return long_way_ex(config, f, params, extra);
     CUlaunchConfig routed = *config;
     routed.hStream = again.target;
@@ -50,7 +50,7 @@ static inline struct ptds_rec_CALL *begin(const void *caller, const void *const 
 }
 
 /* 0: the launch is not recorded yet. */
-static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct again_listed listed, CUresult result)
+static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct repeat_launch_listed listed, CUresult result)
 {
     struct thread *thread = thread_self;
     const struct context *context = listed.here->context;
@@ -63,7 +63,7 @@ static inline int end(struct ptds_rec_CALL *record, uint16_t api, struct again_l
 
 /* A launch that was not as usual after all: it failed, a capture was opened meanwhile, or the driver called the program
  * back, which made calls. Its parameters are looked at once more. */
-static void record_in_full(struct call *C, struct again_listed listed, CUfunction f, void **params)
+static void record_in_full(struct call *C, struct repeat_launch_listed listed, CUfunction f, void **params)
 {
     const struct kernel *kernel = kernels_met(C->thread, f);
     C->flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
@@ -80,7 +80,7 @@ static void record_in_full(struct call *C, struct again_listed listed, CUfunctio
 
 /* The long way looks where the program called from, so it must be jumped to, as wrappers.c does: no local of the two
  * wrappers may have an address. */
-static __attribute__((cold, noinline)) void unusual(struct again_listed listed, uint64_t enter, const void *caller,
+static __attribute__((cold, noinline)) void unusual(struct repeat_launch_listed listed, uint64_t enter, const void *caller,
                                                     const void *const *frame, CUfunction f, unsigned grid_x,
                                                     unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                                                     unsigned block_z, unsigned shared_bytes, void **params, CUresult result)
@@ -98,9 +98,9 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
 {
     const void *const *frame = CALL_FRAME();
     struct ptds_rec_CALL *record = stream || extra ? NULL : begin(__builtin_return_address(0), frame);
-    struct again_listed listed = {NULL, 0, 0, 0, 0};
+    struct repeat_launch_listed listed = {NULL, 0, 0, 0, 0};
     if (record)
-        listed = guard_launch_again_listed(thread_self, f, params, record->word);
+        listed = repeat_launch_go_listed(thread_self, f, params, record->word);
     if (!listed.here)
         return long_way(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, params, extra);
     uint64_t enter = record->enter;
@@ -113,7 +113,7 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
     return result;
 }
 
-static __attribute__((cold, noinline)) void unusual_ex(struct again_listed listed, uint64_t enter, const void *caller,
+static __attribute__((cold, noinline)) void unusual_ex(struct repeat_launch_listed listed, uint64_t enter, const void *caller,
                                                        const void *const *frame, const CUlaunchConfig *config, CUfunction f,
                                                        void **params, CUresult result)
 {
@@ -138,9 +138,9 @@ static CUresult recorded_launch_ex(const CUlaunchConfig *config, CUfunction f, v
     const void *const *frame = CALL_FRAME();
     int plain = config && !config->hStream && !config->numAttrs && !extra;
     struct ptds_rec_CALL *record = plain ? begin(__builtin_return_address(0), frame) : NULL;
-    struct again_listed listed = {NULL, 0, 0, 0, 0};
+    struct repeat_launch_listed listed = {NULL, 0, 0, 0, 0};
     if (record)
-        listed = guard_launch_again_listed(thread_self, f, params, record->word);
+        listed = repeat_launch_go_listed(thread_self, f, params, record->word);
     if (!listed.here)
         return long_way_ex(config, f, params, extra);
     uint64_t enter = record->enter;

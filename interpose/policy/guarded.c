@@ -5,18 +5,19 @@
  * as it would with the default stream.
  */
 #include "interpose/env/env.h"
+#include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 
 static void context_current(struct call *C, struct context *context)
 {
     if (context->handle && context->kind != PTDS_CONTEXT_GREEN)
-        guard_make_lanes(context, guard_lanes_wanted(C->thread, context, env_get()->lanes), CU_STREAM_DEFAULT, 0, 0);
+        pool_streams_make(context, pool_streams_wanted(C->thread, context, env_get()->lanes), CU_STREAM_DEFAULT, 0, 0);
 }
 
 static void legacy(struct call *C, int implicit)
 {
-    if (!guard_has_lanes(C->context) || !guard_has_lane(C->thread, C->context))
+    if (!pool_streams_are_made(C->context) || !pool_streams_thread_has(C->thread, C->context))
         context_current(C, C->context);
     guard_default_work(C, implicit, env_get()->lanes);
 }

@@ -7,6 +7,7 @@
  * stream. It is not destroyed: it goes with its context.
  */
 #include "interpose/env/env.h"
+#include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
@@ -44,7 +45,7 @@ static void make(struct call *C, struct context *context)
     const struct env_stream *wish = &env_get()->stream;
     (void)C;
     if (context->handle && context->kind != PTDS_CONTEXT_GREEN)
-        guard_make_lanes(context, 1, wish->non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT, wish->has_priority,
+        pool_streams_make(context, 1, wish->non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT, wish->has_priority,
                          wish->priority);
 }
 
@@ -60,7 +61,7 @@ static struct stream *chosen_by_program(struct call *C)
 static void legacy(struct call *C, int implicit)
 {
     struct stream *own = chosen_by_program(C);
-    if (!guard_has_lanes(C->context))
+    if (!pool_streams_are_made(C->context))
         make(C, C->context);
     if (own)
         guard_default_work_on(C, implicit, own);

@@ -17,7 +17,7 @@
 
 #define CALL_WORDS 40u
 
-struct guard_event;
+struct program_event;
 struct module;
 
 /* How a call whose stream is implicit reaches its target. */
@@ -43,9 +43,10 @@ struct guarded {
     int16_t mark_after;
     uint16_t lane;
     uint32_t ticket;
-    struct guard_event *leaving; /* of a call that destroys an event, from before it: no longer found; NULL none */
-    struct guard_event *awaited; /* of a stream's wait: the event, whose record `until` names; NULL it may be another one */
-    uint64_t until, real[PROMISE_LANES];
+    struct program_event *leaving; /* of a call that destroys an event, from before it: no longer found; NULL none */
+    struct program_event
+        *awaited; /* of a stream's wait: the event, whose record `until` names; NULL it may be another one */
+    uint64_t until, ordered[PROMISE_LANES];
     struct promise promise; /* what all that follows the host's wait is promised */
 };
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiler and linker options that every target of the project uses."""
 
-PTDS_VERSION = "0.1.0"
+PTDS_VERSION = "1.0.0"
+
+# What packages say of themselves: who made it, and where it is published ("https://...", no slash at the end; empty: they do not say).
+PTDS_AUTHOR = "The libptds maintainers"
+PTDS_URL = ""
 
 # local_defines of the file that prints it.
 PTDS_VERSION_DEFINES = ["PTDS_VERSION=\\\"" + PTDS_VERSION + "\\\""]

@@ -11,6 +11,7 @@
 extern "C" {
 #include "interpose/doors/doors.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/record/quick.h"
 }
 
@@ -42,7 +43,7 @@ CUresult driver_launch(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsign
     g_got.stream = stream;
     g_got.params = params;
     g_got.extra = extra;
-    g_got.gate = rails[thread_self->last_context->lanes[0]].gate;
+    g_got.gate = issue_lanes[thread_self->last_context->lanes[0]].gate;
     shape_of(gx, gy, gz, bx, by, bz, shared);
     if (g_kernel)
         g_kernel->plain = 0;
@@ -148,7 +149,7 @@ protected:
     {
         EXPECT_EQ(1, g_got.driver);
         EXPECT_EQ(0, g_got.wrapper);
-        EXPECT_EQ(rails[a_->lane()].handle, g_got.stream);
+        EXPECT_EQ(issue_lanes[a_->lane()].handle, g_got.stream);
         for (unsigned i = 0; i < 7; i++)
             EXPECT_EQ(i + 1, g_got.shape[i]);
         EXPECT_EQ(GetParam() != 0, a_->thread.chunk && a_->thread.chunk->committed);
@@ -226,7 +227,7 @@ TEST_P(Launches, HaveTheGateUntilTheDriverHasThem)
         ex ? launch_ex(&plain, nullptr) : launch(nullptr, nullptr);
         EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, g_got.gate);
         went_to_lane();
-        EXPECT_EQ(0u, rails[a_->lane()].gate);
+        EXPECT_EQ(0u, issue_lanes[a_->lane()].gate);
         EXPECT_EQ(0u, a_->thread.held);
     }
     module_.memory = nullptr;

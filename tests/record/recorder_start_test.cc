@@ -85,7 +85,7 @@ TEST_F(Header, SaysWhoseTraceItIs)
     EXPECT_NE(0u, header->born);
     EXPECT_STREQ(host, header->host);
     EXPECT_STREQ(program, header->program);
-    EXPECT_STREQ("0.1.0", header->shim);
+    EXPECT_STREQ("1.0.0", header->shim);
     EXPECT_EQ(uint64_t{64} * PTDS_CHUNK_SIZE, header->limit);
     EXPECT_EQ(0u, header->clean_end);
     const std::string schema(reinterpret_cast<const char *>(header) + header->schema_offset, header->schema_size);
