@@ -8,7 +8,7 @@
 
 #include "analysis/findings/aftermath.h"
 #include "analysis/findings/goes.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/selection.h"
 #include "analysis/base/table.h"

@@ -6,6 +6,7 @@
 #include "analysis/findings/goes.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 const char *const goes_policy_names[GOES_POLICIES] = {"guarded", "per-thread", "stream", "PTDS_EXPLICIT_LEGACY=remap"};
 const char *const goes_policy_keys[GOES_POLICIES] = {"guarded", "per_thread", "stream", "explicit_legacy_remap"};
@@ -13,7 +14,7 @@ const char *const goes_keys[GOES_ANSWERS] = {"no", "maybe", "yes"};
 
 static unsigned run_policy(const struct definitions *defs)
 {
-    return order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+    return implicit_order_policy(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
 }
 
 static bool moves_work(unsigned policy)
@@ -79,7 +80,7 @@ static enum goes other_goes(const struct asked *asked, uint32_t slot)
 {
     const struct call_view *view = asked->view;
     const struct model_stream *stream = &asked->model->streams.items[slot];
-    enum order_role role = order_role_of(stream->kind);
+    enum order_role role = implicit_order_role(stream->kind);
     if (view->asked != view->target || role == ORDER_ROLE_NONE ||
         order_before(&asked->model->real, slot, stream->last_work, view->target))
         return GOES_MAYBE; /* by an event or a wait, of the program's or of the shim's */
@@ -146,7 +147,7 @@ struct goes_policies goes_policies_of(const struct definitions *defs)
                                       .named = (enum order_role)(at >> 3),
                                       .explicitly = at & 1,
                                       .stays = (at & 2) != 0};
-            policies.under[i][at] = order_under(policy, &call);
+            policies.under[i][at] = implicit_order_under(policy, &call);
             for (unsigned some = 0; some < 4; some++)
                 policies.turns[at][some].under[i] =
                     (unsigned char)turn_goes(policy, policies.under[i][at].place, some & 1, some & 2);
@@ -174,7 +175,7 @@ struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *polici
                              const struct call_view *view)
 {
     struct goes_set set;
-    struct order_call call = model_order_call(view);
+    struct order_call call = model_orders_call_of(view);
     unsigned at = number_of(&call);
     if (by == GOES_WITH_TURN && view->target != MODEL_NO_SLOT)
         return turns_of(policies, at, model, view->target);
@@ -233,8 +234,9 @@ static enum goes by_declaration(const struct definitions *defs, const struct goe
     switch (about->by) {
     case GOES_NEVER:
     case GOES_STAYS: return GOES_NOT;
-    case GOES_WITH_PROMISE: return policy != GOES_REMAP && order_promises(policy_of(defs, policy)) ? GOES : GOES_NOT;
-    case GOES_WITH_DATA: return order_promises(policy_of(defs, policy)) ? GOES_NOT : GOES;
+    case GOES_WITH_PROMISE:
+        return policy != GOES_REMAP && implicit_order_promises(policy_of(defs, policy)) ? GOES : GOES_NOT;
+    case GOES_WITH_DATA: return implicit_order_promises(policy_of(defs, policy)) ? GOES_NOT : GOES;
     case GOES_AS_ONE_BUILD: return policy == GOES_PER_THREAD ? GOES : GOES_NOT;
     case GOES_WITH_LEGACY: return about->finding == NULL || is_about_legacy(defs, about->finding) ? GOES_MAYBE : GOES_NOT;
     case GOES_WITH_REMAP: return moves_work(run_policy(defs)) ? GOES_MAYBE : GOES_NOT;
@@ -268,8 +270,9 @@ struct goes_about goes_about_finding(const struct finding *finding)
 enum goes goes_under(const struct definitions *defs, const struct goes_about *about, enum goes_policy policy)
 {
     unsigned asked = policy_of(defs, policy);
-    if (asked == order_policy_of_run(defs))
+    if (asked == implicit_order_policy(defs))
         return GOES_NOT; /* it is there */
     enum goes answer = by_declaration(defs, about, policy);
-    return answer == GOES && is_of_order(about->by) && order_promises(asked) ? as_promised(about->verdicts) : answer;
+    return answer == GOES && is_of_order(about->by) && implicit_order_promises(asked) ? as_promised(about->verdicts)
+                                                                                      : answer;
 }

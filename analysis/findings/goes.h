@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * By which policies what a rule finds would go. A rule declares on what that depends (struct rule, `goes`); where it
- * depends on the call, order_under (model/under.h) decides, call by call. Three answers: where calls of one finding differ,
- * or a call waits for work that stays and for work that goes, it is "maybe".
+ * depends on the call, implicit_order_under (model/implicit_order.h) decides, call by call. Three answers: where calls of
+ * one finding differ, or a call waits for work that stays and for work that goes, it is "maybe".
  *
  * A wait that stays may still get shorter, where the default stream has put what it waits for behind other work.
  */
@@ -10,7 +10,7 @@
 #define PTDS_ANALYSIS_FINDINGS_GOES_H
 
 #include "analysis/model/model.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 
 void use_find(struct use *use, struct verdicts *verdicts, const struct call_view *view, bool complete)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     unsigned op = view->call->r.op, count = 0;
     bool frees = op == PTDS_OP_FREE || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER;
     use->found = true;
@@ -14,10 +14,10 @@ void use_find(struct use *use, struct verdicts *verdicts, const struct call_view
     use->some = 0;
     use->all = true;
     if (view->work || frees)
-        count = touch_of(view->call, touch, &use->all);
+        count = named_range_of(view->call, touch, &use->all);
     for (unsigned i = 0; i < count; i++) {
         struct verdict_memory memory;
-        if (verdicts_memory(verdicts, touch[i].address, &memory)) {
+        if (verdict_memory_at(verdicts, touch[i].address, &memory)) {
             use->some |= bit_of(memory.base);
             use->base[use->count++] = memory.base;
         } else {

@@ -5,8 +5,9 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_USE_H
 #define PTDS_ANALYSIS_FINDINGS_USE_H
 
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 #include "analysis/order/verdict.h"
+#include "analysis/order/verdict_memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,10 +19,10 @@ struct use {
     bool all;
     unsigned count;
     uint64_t some; /* bit_of each base */
-    uint64_t base[TOUCH_MOST];
+    uint64_t base[NAMED_RANGE_MOST];
 };
 
-/* `complete`: every allocation is known (verdicts_memory_complete). */
+/* `complete`: every allocation is known (verdict_memory_is_complete). */
 void use_find(struct use *use, struct verdicts *verdicts, const struct call_view *view, bool complete);
 /* Whether the call uses one of these. */
 bool use_has(const struct use *use, const uint64_t *base, uint32_t count);

@@ -82,7 +82,7 @@ static uint32_t free_slot(struct model *model, uint64_t now)
 void model_drop_busy(struct model_context *context, struct model_stream *stream, size_t at)
 {
     stream->busy = false;
-    context->busy_of[order_role_of(stream->kind)]--;
+    context->busy_of[implicit_order_role(stream->kind)]--;
     context->busy.items[at] = context->busy.items[--context->busy.count];
     memset(context->none_before, 0, sizeof context->none_before);
 }
@@ -140,7 +140,7 @@ uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, 
         stream.ended = def->ended;
     }
     if (model_context_position(model, def != NULL && def->context != 0 ? def->context : call->context, &stream.context))
-        slot = model_open_slot_in(model, &stream, NULL, order_role_of(stream.kind), call->enter);
+        slot = model_open_slot_in(model, &stream, NULL, implicit_order_role(stream.kind), call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
 }

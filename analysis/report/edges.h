@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_REPORT_EDGES_H
 #define PTDS_ANALYSIS_REPORT_EDGES_H
 
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/findings/finding.h"
 #include "analysis/base/table.h"
 #include "analysis/order/verdict.h"

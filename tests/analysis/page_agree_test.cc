@@ -359,11 +359,11 @@ TEST(PageAgree, TheRepairOfSeveralTraces)
     Opened opened({HandedOver(14), HandedOver(5)});
     struct repairs repairs;
     TextOf text, html;
-    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
     repairs_text(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
     EXPECT_TRUE(Has(text.text, "in 2 of 2 traces") && Has(text.text, "in 1 of 2 traces")) << text.text;
     ASSERT_EQ(0, report_html_many_repaired(&opened.traces, &opened.folds, nullptr, &repairs, opened.namer, &html));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     std::string path = AsPage(html.text);
     Browser browser(1280, 900);
     ASSERT_NE("failed", browser.Open(path));

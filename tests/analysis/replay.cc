@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/trace/source.h"
 }
 
@@ -61,7 +62,7 @@ int Replay(struct trace *trace)
     std::vector<Submitted> calls;
     model_begin(&model, trace);
     for (const Policy &policy : policies)
-        if (model_replay(&model, policy.policy) == UINT32_MAX)
+        if (model_orders_replay(&model, policy.policy) == UINT32_MAX)
             return 1;
     if (merge_begin(&merged, trace) != 0)
         return 1;
@@ -75,7 +76,7 @@ int Replay(struct trace *trace)
                next->r.enter, definitions_api_name(&trace->defs, next->r.api));
         Submitted last = {view.submits ? view.number : 0, {}};
         for (uint32_t i = 0; view.submits && i < model.replays.count; i++)
-            last.slot.push_back(model_replay_slot(&model, i, &view));
+            last.slot.push_back(model_orders_replay_slot(&model, i, &view));
         last.slot.push_back(view.target);
         if (view.submits)
             Put(&model, calls, last);

@@ -151,10 +151,10 @@ TEST(Schema, HoldsForSeveralProcesses)
     ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &json));
     TextOf repaired;
     struct repairs repairs;
-    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
     EXPECT_NE(0u, repairs.all.places.count);
     ASSERT_EQ(0, many_json_repaired(&opened.traces, &opened.folds, &repairs, opened.namer, &repaired));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     Files files, broken;
     files.Add(json.text);
     files.Add(repaired.text);

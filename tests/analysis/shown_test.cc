@@ -174,10 +174,10 @@ std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &tr
     many_screen(&opened->traces, &opened->folds, opened->namer, 40, &large);
     many_screen(&opened->traces, &opened->folds, opened->namer, 24, &small);
     struct repairs repairs;
-    EXPECT_EQ(0, repairs_of(&repairs, &opened->traces, ORDER_PER_THREAD));
+    EXPECT_EQ(0, merge_traces_repairs(&repairs, &opened->traces, ORDER_PER_THREAD));
     repairs_text(&repairs, &opened->traces, opened->namer, 2, &repair);
     EXPECT_EQ(0, many_json_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     return {{"text", text.text, true},
             {"first screen, 40 rows", large.text, true},
             {"first screen, 24 rows", small.text, true},

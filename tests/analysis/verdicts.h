@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/order/verdict.h"
+#include "analysis/order/verdict_memory.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

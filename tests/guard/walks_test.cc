@@ -12,7 +12,6 @@
 #include "tests/support/sums.h"
 
 extern "C" {
-#include "interpose/footprint/footprint.h"
 #include "interpose/guard/object_changes.h"
 }
 

@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 #define PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/edge_list.h"
 #include "analysis/views/html/timeline.h"
 #include "analysis/report/fold.h"

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/fold.h"
 #include "analysis/views/words.h"
 

@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_REPAIR_REPAIR_WORDS_H
 #define PTDS_ANALYSIS_VIEWS_REPAIR_REPAIR_WORDS_H
 
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/repair/repair.h"
 #include "analysis/views/words.h"
 
