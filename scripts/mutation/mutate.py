@@ -39,27 +39,6 @@ def key_of(mutant, text):
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
 
 
-def read_equivalents(path):
-    """{(file, line, line as changed): reason}. Three lines each: "FILE: LINE", "-> LINE", and the reason, indented."""
-    known, current = {}, None
-    if not path or not os.path.exists(path):
-        return known
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            line = line.rstrip("\n")
-            if not line or line.startswith("#"):
-                continue
-            if line.startswith("-> ") and current and len(current) == 2:
-                current += (line[3:],)
-            elif line.startswith("    ") and current and len(current) == 3:
-                known[current] = (known.get(current, "") + " " + line.strip()).strip()
-            elif ": " in line and not line.startswith(" "):
-                current = tuple(line.split(": ", 1))
-            else:
-                raise SystemExit("%s:%d: what is this?" % (path, number))
-    return known
-
-
 class State:
     """What is known of each mutant, a line each: written at once, so that a run may be stopped at any moment."""
 
@@ -122,6 +101,8 @@ def try_one(project, number, mutant, passed, state, patience):
     if not project.tests_of(number):
         return "survived", "no test comes through this function"
     left = ranked(unasked(project, number, passed), project.seconds, mutant.file, state)
+    if not left:
+        return "survived", ""
     tests = alone(project, left, patience)
     try:
         outcome, by = project.run(number, tests)
@@ -181,35 +162,31 @@ def try_together(project, passed_of, enough):
                 yield number, "survived", ""
 
 
-def table(entries, equivalents):
-    """The lines of the table, and the survivors that nobody has explained."""
+def table(entries):
+    """The lines of the table, and the survivors; what is pending may be one."""
     rows, survivors = collections.OrderedDict(), []
     for entry in sorted(entries, key=lambda entry: (entry["file"], entry["line"])):
         row = rows.setdefault(directory(entry["file"]), collections.Counter())
         outcome = "noticed" if entry["outcome"] in NOTICED else entry["outcome"]
-        if outcome == "pending":
-            survivors.append(entry)
-        elif outcome == "survived" and (entry["file"], entry["text"], entry["changed"]) in equivalents:
-            outcome = "equivalent"
-        elif outcome == "survived":
+        if outcome in ("pending", "survived"):
             survivors.append(entry)
         row[outcome] += 1
         row["timeout"] += entry["outcome"] == "timeout"
     total = collections.Counter()
     for row in rows.values():
         total.update(row)
-    columns = ("noticed", "survived", "equivalent", "not compiled", "timeout", "pending")
-    lines = ["%-24s %8s %9s %11s %13s %8s %8s" % (("",) + columns)]
+    columns = ("noticed", "survived", "not compiled", "timeout", "pending")
+    lines = ["%-24s %8s %9s %13s %8s %8s" % (("",) + columns)]
     for name, row in list(rows.items()) + [("all", total)]:
-        lines.append("%-24s %8d %9d %11d %13d %8d %8d" % ((name,) + tuple(row[column] for column in columns)))
+        lines.append("%-24s %8d %9d %13d %8d %8d" % ((name,) + tuple(row[column] for column in columns)))
     judged = total["noticed"] + total["survived"]
-    lines.append("%d of %d noticed%s (a timeout is noticed; what is equivalent or does not compile does not count)" % (
+    lines.append("%d of %d noticed%s (a timeout is noticed; what does not compile does not count)" % (
         total["noticed"], judged, ", %.1f %%" % (100 * total["noticed"] / judged) if judged else ""))
     return lines, survivors
 
 
-def report(entries, equivalents, project):
-    lines, survivors = table(entries, equivalents)
+def report(entries, project):
+    lines, survivors = table(entries)
     for test, why in sorted(project.left_out.items()):
         print("left out: %s, %s" % (test, why))
     for entry in survivors:
@@ -230,18 +207,14 @@ def drawn(options, chosen):
     return sorted(chosen, key=lambda one: ranks[one[0]])[:options.sample or None]
 
 
-def choose(options, known, root):
+def choose(options, root):
     """[(number, key, mutant, text of its file)] of the sample. The number is the same in each run, so that a build serves the next."""
     mutants, texts = all_mutants(root, options.folder, options.only), {}
     for path in {mutant.file for mutant in mutants}:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             texts[path] = file.read()
     chosen = [(key_of(mutant, texts[mutant.file]), mutant) for mutant in mutants]
-    if options.known:
-        chosen = [one for one in chosen if one[0] in known]
-    else:
-        chosen = drawn(options, chosen)
-    return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in chosen]
+    return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in drawn(options, chosen)]
 
 
 class Trying:
@@ -291,38 +264,29 @@ class Trying:
                     self.note(one, "pending", "", 0)
 
 
-def part_of(chosen, part):
-    """The K-th of N equal parts of a sample, "K/N": all are built, and tests looked at, at once."""
-    which, parts = (int(word) for word in part.split("/"))
-    return chosen[len(chosen) * (which - 1) // parts:len(chosen) * which // parts]
-
-
 def mutate(options, project, root):
-    """The run. Returns the survivors without an explanation."""
+    """The run. Returns the survivors. Survivors of earlier runs are asked of the tests that changed since."""
     state = State(os.path.join(project.scratch, "state.jsonl"), options.fresh)
-    equivalents = read_equivalents(options.equivalents)
-    chosen, began = choose(options, state.known, root), project.now()
-    mine = {one[1] for one in part_of(chosen, options.part)}
+    chosen, began = choose(options, root), project.now()
 
     def open_question(key):
-        outcome = state.known.get(key, {}).get("outcome", "pending")
-        return outcome == "pending" or (options.again and outcome == "survived")
+        return state.known.get(key, {}).get("outcome", "pending") in ("pending", "survived")
 
     def enough():
         return project.now() - began > options.budget * 60
 
-    for first in range(0, 0 if options.report else len(chosen), BATCH):
+    for first in range(0, len(chosen), BATCH):
         batch = chosen[first:first + BATCH]
-        left = [one for one in batch if one[1] in mine and open_question(one[1])]
+        left = [one for one in batch if open_question(one[1])]
         if left and not enough():
             broken = project.prepare([(number, mutant, text) for number, _, mutant, text in batch], say)
             trying = Trying(options, project, state, left)
             trying.alone(broken, enough)
             trying.together(enough)
-    known = [dict(state.known[key], line=mutant.line) for _, key, mutant, _ in chosen if key in mine and key in state.known]
-    if len(known) < len(mine):
-        say("%d of %d were not tried: call it again, it goes on" % (len(mine) - len(known), len(mine)))
-    return report(known, equivalents, project)
+    known = [dict(state.known[key], line=mutant.line) for _, key, mutant, _ in chosen if key in state.known]
+    if len(known) < len(chosen):
+        say("%d of %d were not tried: call it again, it goes on" % (len(chosen) - len(known), len(chosen)))
+    return report(known, project)
 
 
 def say(text):
@@ -333,14 +297,10 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="scripts/mutate", description="Which small changes of the code do the tests notice?")
     parser.add_argument("--sample", type=int, default=200, help="how many mutants, 0: all (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default %(default)s)")
-    parser.add_argument("--part", default="1/1", help="K/N: only the K-th of N parts of the sample; all are built at once")
     parser.add_argument("--budget", type=float, default=60, help="minutes after which none is begun (default %(default)s)")
-    parser.add_argument("--known", action="store_true", help="not a sample, but those that earlier runs tried")
     parser.add_argument("--only", default="", help="files whose path this regular expression finds")
     parser.add_argument("--folder", nargs="*", default=["interpose", "analysis"])
-    parser.add_argument("--again", action="store_true", help="ask survivors of tests that changed, or were left out, since")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
-    parser.add_argument("--report", action="store_true", help="only say what is known")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds that a test may take (default %(default)s)")
     parser.add_argument("--patience", type=float, default=15, help="seconds of tests that are asked of a mutant alone (default %(default)s)")
@@ -349,7 +309,6 @@ def parse(arguments):
     parser.add_argument("--longest", type=float, default=600, help="seconds that a test may take, unmutated (default %(default)s)")
     parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts",
                         help="tests to leave out: what measures time (default %(default)s)")
-    parser.add_argument("--equivalents", default="tests/mutants.equivalent")
     parser.add_argument("--scratch", help="folder for the copy and the state (default below ~/.cache/ptds-mutate)")
     return parser.parse_args(arguments)
 
@@ -364,7 +323,8 @@ def main():
     projects.copy_tree(root, tree)
     project = projects.Project(tree, scratch, options)
     try:
-        return 1 if mutate(options, project, tree) else 0
+        mutate(options, project, tree)
+        return 0
     finally:
         project.choose(0)  # what was built is as Bazel left it
 

@@ -75,7 +75,7 @@ struct Counted {
     int gone = 0, stayed = 0;
 };
 
-constexpr int RUNS = 5;
+constexpr int RUNS = 4;
 
 /* What several runs found: the finding, and in how many of them it was. An allocation, say, is found where it took long. */
 struct Runs {

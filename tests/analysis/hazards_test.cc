@@ -560,7 +560,7 @@ TEST(DeadlockRisk, ACallThatNeverReturnedAcrossAGap)
     }
 }
 
-TEST(EventMisuse, ThreeCases)
+TEST(EventMisuse, NeverRecordedRecordedAgainAndTimedForNothing)
 {
     Built report(BuildTrace("1@0 event-create e=E flags=2\n"
                             "1@10 wait s=N1 e=E\n"
@@ -661,7 +661,7 @@ TEST(QuerySpin, CountsAndTimes)
     EXPECT_EQ("asked about a stream", Case(findings[0]));
 }
 
-TEST(QuerySpin, AnEvent)
+TEST(QuerySpin, AnEventThatIsAskedOverAndOver)
 {
     std::string spin = "1@0 launch s=N1 k=a\n1@1 record s=N1 e=E\n";
     for (unsigned i = 0; i < 200; i++)

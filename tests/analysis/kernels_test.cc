@@ -133,7 +133,7 @@ TEST(Line, WaysThroughMemory)
                                      "reads param 1+8, through it reads, beyond that writes\n");
 }
 
-TEST(Line, OtherBases)
+TEST(Line, VariablesAndRangesOfParametersAreNamed)
 {
     Facts facts;
     facts.parameters_of({8, 8, 32}).with_variable("table", 1).with_variable("", 0);
@@ -175,7 +175,7 @@ TEST(Line, WhyItIsUnknown)
 }
 
 /* Whatever names are. */
-TEST(Line, OneLine)
+TEST(Line, AnyNameStaysOnOneLine)
 {
     Facts facts;
     facts.because(CODE_WHY_CALL, "a\nb", 0).with_variable("c\nd", 0).with_base({{CODE_VARIABLE, 0, 0}}, CODE_READ);
@@ -186,7 +186,7 @@ TEST(Line, OneLine)
     EXPECT_NE(line("f", facts).find(std::string(CODE_TEXT, 'x') + "; reads"), std::string::npos);
 }
 
-TEST(Json, Parameters)
+TEST(Json, EachParameterSaysWhatIsReadAndWritten)
 {
     Facts facts;
     facts.parameters_of({8, 8, 4, 16, 8, 8}).with_base({pointer(0)}, CODE_READ).with_base({pointer(0)}, CODE_WRITE);
@@ -223,7 +223,7 @@ TEST(Json, BasesAndWaysThroughMemory)
     EXPECT_EQ(json(facts, "verdict"), "\"indirect\"");
 }
 
-TEST(Json, Everything)
+TEST(Json, EveryFactHasItsKey)
 {
     Facts facts;
     facts.with_variable("table", 1).with_variable("counter", 0).with_base({{CODE_VARIABLE, 1, 0}}, CODE_WRITE);
@@ -299,7 +299,7 @@ std::string found(const std::string &bytes)
     return text + "of " + std::to_string(count);
 }
 
-TEST(Files, ImagesThemselves)
+TEST(Files, FilesThatAreImages)
 {
     EXPECT_EQ(found(".version 8.0\n.target sm_75\n"), "27 of 1");
     EXPECT_EQ(found(bytes_of(header_of(190, 64, 0))), "64 of 1");
@@ -319,7 +319,7 @@ TEST(Files, ContainersInSections)
     EXPECT_EQ(found(object_file(".nv_fatbin", "")), "of 0");
 }
 
-TEST(Files, ContainersAnywhere)
+TEST(Files, ContainersAreFoundAnywhereInAFile)
 {
     EXPECT_EQ(found("!<arch>\n.." + container("") + "..." + container("1")), "16 17 of 2");
     std::string stripped = object_file(".nv_fatbin", container(""));

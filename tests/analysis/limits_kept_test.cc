@@ -10,7 +10,7 @@ namespace
 {
 
 /* What several calls may still save: so many are kept, and of the oldest nobody knows then. */
-TEST(MoreLimits, Savings)
+TEST(MoreLimits, SavingsOfMoreThreadsThanAreKept)
 {
     std::string work, on;
     for (unsigned thread = 1; thread <= 66; thread++) {
@@ -45,7 +45,7 @@ TEST(MoreLimits, Savings)
 
 /* A wait for all of a context of which nobody knows how long it took; streams that are made in two contexts, of which one's
  * default stream is used. */
-TEST(MoreLimits, OfContexts)
+TEST(MoreLimits, WaitsCountTheStreamsOfTheirOwnContext)
 {
     const std::string two = "1@0 launch s=N1 k=a\n1@1 launch s=N2 k=a\n";
     Hold("device-wide-sync", {{"two streams", two + "1@10 ctx-sync\n", "0 warning 1 ? #1,2 streams_at_once=2"},
@@ -88,7 +88,7 @@ TEST(MoreLimits, WaitsThatAreFollowed)
 }
 
 /* A thread that ends while something is pending, at the very moment of a call that waits for it, or with its process. */
-TEST(MoreLimits, ThreadEnds)
+TEST(MoreLimits, ThreadEndsBeforeItsWorkIsWaitedFor)
 {
     const std::string work = "2@10 alloc-async s=P2 ptr=0x10000 bytes=64\n2@20 launch s=P2 k=a\nthread-end 2@30\n";
     Hold("thread-end", {{"before the wait", work + "1@31+5 ctx-sync\n", "0 warning 1 ? #1"},
@@ -119,7 +119,7 @@ TEST(MoreLimits, ThreadEnds)
 }
 
 /* Functions and operations that this version does not know may fail because of a capture, too. */
-TEST(MoreLimits, UnknownOperations)
+TEST(MoreLimits, OperationsThatNobodyKnowsBreakACaptureAllTheSame)
 {
     for (uint32_t op : {uint32_t{PTDS_OP_NONE}, 63u, 64u, 200u}) {
         TraceBuilder builder;

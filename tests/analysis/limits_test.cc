@@ -9,7 +9,7 @@ namespace ptds
 namespace
 {
 
-TEST(Limits, HardwareQueues)
+TEST(Limits, HardwareQueuesFromOneStreamMoreThanThereAreQueues)
 {
     auto streams = [](const char *setting, unsigned count, const char *more = "") {
         return (setting[0] != 0 ? "setting CUDA_DEVICE_MAX_CONNECTIONS=" + std::string(setting) + "\n" : "") +
@@ -110,7 +110,7 @@ TEST(Limits, ThreadRelativeHandle)
           {"and not one more", many(16), ""}});
 }
 
-TEST(Limits, StreamSwitching)
+TEST(Limits, StreamSwitchingFromItsNumberOfSwitches)
 {
     auto hops = [](unsigned streams, unsigned count, unsigned at = 0) {
         std::string text;
@@ -139,7 +139,7 @@ TEST(Limits, StreamSwitching)
           {"of more work", hops(2, 100) + Each(1000, 901, 1, "launch s=N1 k=a"), ""}});
 }
 
-TEST(Limits, EventMisuse)
+TEST(Limits, EventMisuseOfEachKind)
 {
     const std::string made = "1@0 event-create e=E flags=2\n", timing = "1@0 event-create e=E flags=0\n";
     auto records = [](unsigned count) { return Each(10, count, 1, "record s=N1 e=E") + "1@90 wait s=N2 e=E\n"; };
@@ -184,7 +184,7 @@ TEST(Limits, EventMisuse)
            ""}});
 }
 
-TEST(Limits, QuerySpin)
+TEST(Limits, QuerySpinFromItsNumberOfQueriesCloseTogether)
 {
     auto spin = [](unsigned count, unsigned apart, const std::string &query = "query s=N1 result=600") {
         std::string text = "1@0 launch s=N1 k=a\n";
@@ -209,7 +209,7 @@ TEST(Limits, QuerySpin)
           {"another thread's", Each(100, 60, 1, "query s=N1 result=600") + Each(100, 60, 2, "query s=N1 result=600"), ""}});
 }
 
-TEST(Limits, UselessSync)
+TEST(Limits, UselessSyncOnlyWhereThereWasNothingToWaitFor)
 {
     const std::string first = "1@0 launch s=N1 k=a\n1@10+900 sync s=N1\n";
     Hold("useless-sync",
@@ -225,7 +225,7 @@ TEST(Limits, UselessSync)
 }
 
 /* What a call took beyond a quick one, where it had something to wait for. */
-TEST(Limits, Blocked)
+TEST(Limits, BlockedTimeIsWhatAWaitTakesBeyondAQuickOne)
 {
     auto blocked = [](const std::string &text) {
         Built report(BuildTrace(text));
@@ -248,7 +248,7 @@ TEST(Limits, Blocked)
 }
 
 /* An allocation beside nothing pending: long, and beyond what its size explains. */
-TEST(Limits, LongAllocations)
+TEST(Limits, BlockingAllocationsBeyondTheTimeThatTheirSizeTakes)
 {
     const std::string begun = "1@0 launch s=N1 k=first\n1@1+4 sync s=N1\n";
     Hold("blocking-pin",
@@ -265,7 +265,7 @@ TEST(Limits, LongAllocations)
 }
 
 /* A wait for the legacy stream that the policy left there counts if it was one. */
-TEST(Limits, HalfRemapped)
+TEST(Limits, HalfRemappedOnlyWhereSomeWorkMoved)
 {
     const std::string moved = "setting policy=per-thread\n1@0 launch s=L to=P1 k=a\n";
     Hold("half-remapped", {{"a wait", moved + "1@10+3 sync s=L kept-excluded\n", "2 note 1 ?"},
@@ -274,7 +274,7 @@ TEST(Limits, HalfRemapped)
                            {"work that failed", moved + "1@10 launch s=L k=b kept-excluded result=700\n", ""}});
 }
 
-TEST(Limits, ProcessSwitches)
+TEST(Limits, ProcessSwitchesAreOnUnlessEmptyOrZero)
 {
     for (const char *setting : {"CUDA_LAUNCH_BLOCKING=1", "CUDA_LAUNCH_BLOCKING=2"})
         EXPECT_NE("", Of("process-switch", "setting " + std::string(setting) + "\n1@0 launch s=N1 k=a\n")) << setting;
@@ -294,7 +294,7 @@ TEST(Limits, ProcessSwitches)
 }
 
 /* Work that comes behind another thread's host function on the thread that runs them all. */
-TEST(Limits, HostFunctions)
+TEST(Limits, HostFunctionsThatAreLongOrHoldUpOthers)
 {
     auto runs = [](unsigned first, unsigned begin, unsigned next) {
         return "1@0 host-function s=N1\n1@10 launch s=N1 k=after\n1@20 host-function s=N2\n1@30 launch s=N2 k=after\n"

@@ -58,7 +58,7 @@ private:
     Folder folder_;
 };
 
-TEST_F(Sums, InJson)
+TEST_F(Sums, JsonAddsUpAllProcesses)
 {
     json_t *root = json_loads(Report({"--format", "json"}).c_str(), 0, nullptr);
     ASSERT_NE(nullptr, root);
@@ -86,7 +86,7 @@ TEST_F(Sums, InJson)
     json_decref(root);
 }
 
-TEST_F(Sums, InWords)
+TEST_F(Sums, WordsAddUpAllProcesses)
 {
     const std::string said = Report({"--all"});
     for (const char *part : {"Findings save at most, in all    45.0 ms", "call                  cuMemcpyDtoH_v2, 3 times\n",

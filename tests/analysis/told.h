@@ -141,9 +141,8 @@ private:
         Number("or-more", by_default.or_more);
         Number("joins", report.gain.joins);
         Number("finding", outcome.finding != nullptr ? outcome.finding->serial : 0);
-        gap_words(
-            &report, [](void *data, const char *line) { static_cast<Told *>(data)->Line(std::string("gap ") + line); },
-            this);
+        report_gaps(
+            &report, [](void *data, const char *line) { static_cast<Told *>(data)->Sentence("gap", line); }, this);
     }
     void Finding(const struct report &report, const struct finding &f)
     {

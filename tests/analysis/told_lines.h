@@ -6,6 +6,7 @@
 #ifndef PTDS_TESTS_ANALYSIS_TOLD_LINES_H
 #define PTDS_TESTS_ANALYSIS_TOLD_LINES_H
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/report/sums.h"
@@ -31,6 +32,22 @@ protected:
     {
         if (value != 0)
             Word(name + "=" + std::to_string(value));
+    }
+    /* A sentence of a report by the numbers in it: its wording is held elsewhere. */
+    void Sentence(const std::string &begin, const char *sentence)
+    {
+        Line(begin);
+        std::string number;
+        for (const char *c = sentence;; c++) {
+            if (*c >= '0' && *c <= '9') {
+                number += *c;
+            } else if (!number.empty()) {
+                Word(number);
+                number.clear();
+            }
+            if (*c == '\0')
+                return;
+        }
     }
     void Sum(const std::string &name, const struct sum &sum)
     {

@@ -62,11 +62,10 @@ private:
             Number("real", traced_realtime(one, 5000000));
             Number("time", traced_time(one, origin, 5000000));
             Number("time-of-first", traced_time(one, origin, one->first_ticks));
-            Number("reasons",
-                   traced_incomplete(
-                       one,
-                       [](void *data, const char *line) { static_cast<ToldMany *>(data)->Line(std::string("- ") + line); },
-                       this));
+            Number(
+                "reasons",
+                traced_incomplete(
+                    one, [](void *data, const char *line) { static_cast<ToldMany *>(data)->Sentence("-", line); }, this));
         }
     }
     void Runs()

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that the analysis holds of some runs, down to every count, time and id, against told/: of each rule's own bad trace,
-// and of longer runs in which much goes on at once. Such a file holds what was found when it was written; where a change of
-// the analysis changes it on purpose, scripts/renew writes it anew, and the difference is for a reader to judge.
+// What does the analysis hold of a run: which rule, call site, verdict, cost and count? Facts as keys and values, whatever
+// words the reports have for them, against told/: all of each rule's own bad trace and of short runs; of longer ones, in
+// which much goes on at once, what holds for the run, for each rule and each policy, and the sums of all else
+// (support/sums.h). Such a file holds what was found when it was written; where a change of the analysis changes it on
+// purpose, scripts/renew writes it anew, and the difference is for a reader to judge.
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "tests/analysis/told.h"
 #include "tests/analysis/told_many.h"
-#include "tests/support/expected.h"
+#include "tests/support/sums.h"
 
 namespace ptds
 {
@@ -20,7 +24,7 @@ class ToldOfRule : public testing::TestWithParam<const rule *>
 {
 };
 
-TEST_P(ToldOfRule, BadTrace)
+TEST_P(ToldOfRule, AllOfTheTraceInWhichItFindsSomething)
 {
     ExpectAllOf(folder + GetParam()->id + ".txt", Told(GetParam()->bad).text + "\n");
 }
@@ -42,16 +46,11 @@ std::string NameOfRule(const testing::TestParamInfo<const rule *> &info)
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRule, testing::ValuesIn(All()), NameOfRule);
 
-/* A trace, a line with "---", and what is told of it. */
-class ToldOfRun : public testing::TestWithParam<const char *>
+/* A run's file: a trace, a line with "---", and what is told of it. */
+std::string TraceOf(const std::string &run)
 {
-};
-
-TEST_P(ToldOfRun, All)
-{
-    std::string path = folder + GetParam() + ".run", trace = read_file(path);
-    trace.resize(std::min(trace.size(), trace.find("---\n")));
-    ExpectAllOf(path, trace + "---\n" + Told(trace).text + "\n");
+    const std::string text = read_file(folder + run + ".run");
+    return text.substr(0, text.find("---\n"));
 }
 
 std::string NameOf(const testing::TestParamInfo<const char *> &info)
@@ -62,28 +61,81 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
     return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("any-1", "any-2", "any-3", "any-4", "any-5", "any-6", "any-7", "any-8", "any-9",
-                                         "any-10", "batches", "cases", "churn", "crossed", "crowd", "freed", "gain", "gaps",
-                                         "given-up", "guarded", "held", "hopping", "kept", "kinds", "mixed-guard",
-                                         "mixed-kept", "mixed-one", "mixed-own", "mixed-shared", "mixed-ticks", "one-queue",
-                                         "overtaken", "own-streams", "per-thread", "places", "recycled-guard",
-                                         "rules-capture", "rules-deadlock", "rules-events", "rules-host", "rules-switches",
-                                         "rules-wide", "shared", "short", "slots", "spins", "stream", "streams", "threads",
-                                         "timed"),
+class ToldOfShortRun : public testing::TestWithParam<const char *>
+{
+};
+
+TEST_P(ToldOfShortRun, EveryFindingOrderAndSum)
+{
+    const std::string trace = TraceOf(GetParam());
+    ExpectAllOf(folder + GetParam() + ".run", trace + "---\n" + Told(trace).text + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ToldOfShortRun,
+                         testing::Values("any-8", "batches", "cases", "freed", "gain", "held", "mixed-kept", "mixed-one",
+                                         "mixed-ticks", "one-queue", "own-streams", "places", "rules-deadlock",
+                                         "rules-events", "rules-host", "rules-switches", "rules-wide", "spins"),
                          NameOf);
+
+/* The lines that hold for a whole run, one of its rules or a policy, or all the other lines. */
+std::string Lines(const std::string &told, bool of_the_whole)
+{
+    static const std::set<std::string> whole = {"run", "gpu", "outcome", "sum", "edges", "per-thread", "what-if"};
+    std::string lines;
+    for (const std::string &line : lines_of(told))
+        if ((whole.count(line.substr(0, line.find(' '))) != 0) == of_the_whole)
+            lines += line + "\n";
+    return lines;
+}
+
+const char *const long_runs[] = {
+    "any-1",         "any-2",  "any-3",       "any-4",     "any-5",        "any-6",     "any-7",      "any-9",
+    "any-10",        "churn",  "crossed",     "crowd",     "gaps",         "given-up",  "guarded",    "hopping",
+    "kept",          "kinds",  "mixed-guard", "mixed-own", "mixed-shared", "overtaken", "per-thread", "recycled-guard",
+    "rules-capture", "shared", "short",       "slots",     "stream",       "streams",   "threads",    "timed"};
+
+class ToldOfLongRun : public testing::TestWithParam<const char *>
+{
+};
+
+TEST_P(ToldOfLongRun, WhatHoldsForTheRunItsRulesAndPolicies)
+{
+    const std::string trace = TraceOf(GetParam());
+    ExpectAllOf(folder + GetParam() + ".run", trace + "---\n" + Lines(Told(trace).text, true));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ToldOfLongRun, testing::ValuesIn(long_runs), NameOf);
+
+TEST(ToldOfLongRuns, SumsOfFindingsOrdersAndRepairs)
+{
+    Sums sums;
+    std::string whole;
+    for (const std::string run : long_runs) {
+        const std::string told = Lines(Told(TraceOf(run)).text, false);
+        sums.Add(told);
+        whole += "===== " + run + "\n" + told;
+    }
+    ExpectSums(folder + "long.sums", sums.Text(), whole);
+}
 
 /* What is told of parts of a run: a thread, a stream, a time. */
 class ToldOfParts : public testing::TestWithParam<const char *>
 {
 };
 
-TEST_P(ToldOfParts, All)
+TEST_P(ToldOfParts, OfAThreadAStreamATime)
 {
-    std::string trace = read_file(folder + GetParam() + ".run"), all;
-    trace.resize(trace.find("---\n"));
+    const std::string trace = TraceOf(GetParam());
+    std::string facts, whole;
+    Sums sums;
     auto tell = [&](const std::string &name, const struct selection &part) {
-        all += "===== " + name + "\n" + Told(trace, &part).text + "\n";
+        const std::string told = Told(trace, &part).text;
+        if (GetParam() == std::string("cases"))
+            facts += "===== " + name + "\n" + Lines(told, true);
+        else
+            sums.Add(Lines(told, true), "all-");
+        whole += "===== " + name + "\n" + told + "\n";
+        sums.Add(Lines(told, false));
     };
     for (const char *thread : {"1", "2"}) {
         struct selection part = {};
@@ -103,7 +155,8 @@ TEST_P(ToldOfParts, All)
     part.has_from = false;
     part.thread = "1";
     tell("thread 1 to 700 us", part);
-    ExpectAllOf("tests/analysis/told_parts/" + std::string(GetParam()) + ".txt", all);
+    ExpectSums("tests/analysis/told_parts/" + std::string(GetParam()) + ".txt",
+               facts + "===== sums of all else\n" + sums.Text(), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfParts, testing::Values("cases", "gaps", "guarded", "timed"), NameOf);
@@ -113,7 +166,7 @@ class ToldOfProcesses : public testing::TestWithParam<const char *>
 {
 };
 
-TEST_P(ToldOfProcesses, All)
+TEST_P(ToldOfProcesses, WhatTheyHaveAlike)
 {
     std::string path = "tests/analysis/told_many/" + std::string(GetParam()) + ".run", traces = read_file(path);
     traces.resize(std::min(traces.size(), traces.find("====\n")));

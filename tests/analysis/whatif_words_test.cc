@@ -37,7 +37,7 @@ struct Found : whatif {
 };
 
 /* Runs of one program differ by 5 %; 2 % beyond that are noticed. */
-TEST(WhatIfWords, Gains)
+TEST(WhatIfWords, GainsAreRatiosFromLeastToMost)
 {
     EXPECT_EQ("2.00x to 4.00x faster", Found(250, 500).Gain());
     EXPECT_EQ("1.07x to 1.07x faster", Found(934, 934).Gain());
@@ -71,7 +71,7 @@ const std::string notes =
     "  from, to: what the trace leaves open, and 5 % on either side, for runs of one program differ\n"
     "  then: what the longer of the two times would still go into; host: the program itself, and its calls\n";
 
-TEST(WhatIfWords, TheWhole)
+TEST(WhatIfWords, AWholePredictionInWords)
 {
     Found found(250, 500);
     found.error = 0.0123;
@@ -113,7 +113,7 @@ TEST(WhatIfWords, TheWhole)
     EXPECT_EQ(head + rest + orders[1], found.Text());
 }
 
-TEST(WhatIfWords, EachDoubt)
+TEST(WhatIfWords, EachDoubtHasItsReason)
 {
     Found found(250, 500);
     const std::pair<whatif_doubt, const char *> doubts[] = {

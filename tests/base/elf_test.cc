@@ -32,7 +32,7 @@ class Symbols : public testing::TestWithParam<bool>
 {
 };
 
-TEST_P(Symbols, ByName)
+TEST_P(Symbols, SymbolsAreFoundByName)
 {
     Object made(GetParam());
     EXPECT_EQ(0u, made.found("function")) << "before its dynamic section was read";
@@ -48,7 +48,7 @@ TEST_P(Symbols, ByName)
         EXPECT_EQ(0u, made.found(name)) << name;
 }
 
-TEST_P(Symbols, ByVersion)
+TEST_P(Symbols, SymbolsAreFoundByVersion)
 {
     Object made(GetParam());
     made.read();
@@ -112,7 +112,7 @@ TEST(Elf, WithoutAName)
     EXPECT_EQ(nullptr, wordless.object.soname);
 }
 
-TEST(Elf, DynamicEntries)
+TEST(Elf, EntriesOfTheDynamicSectionAreRead)
 {
     Object made(true);
     made.read();
@@ -176,7 +176,7 @@ TEST(Elf, TheProgramsPath)
     EXPECT_EQ(EDOM, errno);
 }
 
-TEST(Elf, BuildIds)
+TEST(Elf, BuildIdsAreFoundAmongNotes)
 {
     struct alignas(4) Bytes {
         uint32_t words[16];

@@ -78,7 +78,7 @@ protected:
     }
 };
 
-TEST_F(Memory, Pages)
+TEST_F(Memory, PagesComeFromTheKernelAndGoBackToIt)
 {
     char *pages = static_cast<char *>(pages_map(10000));
     ASSERT_TRUE(pages);
@@ -93,7 +93,7 @@ TEST_F(Memory, Pages)
 
 /* Small things share 256 kB, of which the rest is lost where the next thing is too large for it. In multiples of 16 bytes;
  * what would take more than a quarter has pages of its own. */
-TEST_F(Memory, Kept)
+TEST_F(Memory, KeptBlocksShareAMapping)
 {
     char *first = static_cast<char *>(pages_keep(1));
     EXPECT_EQ(Asked{"map 262144"}, g_asked);
@@ -134,7 +134,7 @@ TEST_F(Memory, Kept)
 }
 
 /* Whole pages go back to the system, the rest is overwritten; nothing beside it changes. */
-TEST_F(Memory, Cleared)
+TEST_F(Memory, WholePagesAreGivenBackWhenCleared)
 {
     const size_t page = size_t(getpagesize()), all = 6 * page;
     char *pages = static_cast<char *>(pages_map(all));

@@ -204,7 +204,7 @@ protected:
     struct output there_ = {50, 7, 8};
 };
 
-TEST_F(OutputCalls, ALine)
+TEST_F(OutputCalls, ALineIsPolledForAndWrittenOnce)
 {
     EXPECT_EQ(framed({kPoll, "write 905 hello"}), written("hello"));
     EXPECT_EQ(framed({}), written(""));
@@ -213,7 +213,7 @@ TEST_F(OutputCalls, ALine)
 }
 
 /* A pipe takes 4096 bytes at once, or none. */
-TEST_F(OutputCalls, InPieces)
+TEST_F(OutputCalls, LongTextsGoInPieces)
 {
     const std::string piece(4096, 'a');
     EXPECT_EQ(framed({kPoll, "write 905 4096 from a"}), written(piece));
@@ -337,7 +337,7 @@ TEST_F(OutputCalls, WithoutADescriptorOfItsOwn)
               written("hello"));
 }
 
-TEST_F(OutputCalls, IsThere)
+TEST_F(OutputCalls, AFileThatBecameAnotherIsNotThere)
 {
     const auto there = [&] {
         g_kernel.on = true;
@@ -356,7 +356,7 @@ TEST_F(OutputCalls, IsThere)
     EXPECT_EQ(2u, g_kernel.asked.size());
 }
 
-TEST_F(OutputCalls, Close)
+TEST_F(OutputCalls, AFileThatBecameAnotherIsNotClosed)
 {
     for (const bool same : {true, false}) {
         g_kernel.asked.clear();
@@ -374,7 +374,7 @@ TEST_F(OutputCalls, Close)
 }
 
 /* O_WRONLY, O_CREAT, O_CLOEXEC, O_NOCTTY, O_NONBLOCK and O_TRUNC; for all to read. */
-TEST_F(OutputCalls, Open)
+TEST_F(OutputCalls, FilesAreOpenedWithAHighDescriptorIfThereIsOne)
 {
     const std::string opened = "open -100 log 80b41 1a4";
     const auto open = [&] {

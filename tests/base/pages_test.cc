@@ -60,7 +60,7 @@ protected:
 
 using Peek = Pages;
 
-TEST_F(Peek, OnePlace)
+TEST_F(Peek, UnmappedBytesAreNotRead)
 {
     uint8_t got[8] = {};
     EXPECT_EQ(1, peek(address(end - 8), got, 8));
@@ -70,7 +70,7 @@ TEST_F(Peek, OnePlace)
     EXPECT_EQ(0, peek(0, got, 1));
 }
 
-TEST_F(Peek, SomePlaces)
+TEST_F(Peek, OfSeveralPlacesThoseThatAreMappedAreRead)
 {
     uint64_t places[PEEK_PLACES];
     uint8_t got[4 * PEEK_PLACES] = {};
@@ -101,7 +101,7 @@ TEST_F(Peek, AWordAndABlock)
 using Memory = Pages;
 
 /* Zeros, and not a byte besides. */
-TEST_F(Memory, IsCleared)
+TEST_F(Memory, NothingButTheRangeIsCleared)
 {
     struct Row {
         size_t from, to;
@@ -117,7 +117,7 @@ TEST_F(Memory, IsCleared)
     }
 }
 
-TEST_F(Memory, IsKept)
+TEST_F(Memory, KeptBlocksAreAlignedAndApart)
 {
     std::vector<uint8_t *> small;
     for (size_t size : {size_t{1}, size_t{16}, size_t{17}, size_t{65536}, size_t{65537}, size_t{1} << 20})
@@ -241,7 +241,7 @@ TEST(Lock, OneAtATime)
     EXPECT_EQ(0u, lock.held);
 }
 
-TEST(Lock, ComesFree)
+TEST(Lock, AFreeLockComesFreeAndAHeldOneIsWaitedFor)
 {
     struct lock lock = {};
     EXPECT_EQ(1, lock_comes_free(&lock));
@@ -258,7 +258,7 @@ TEST(Lock, ComesFree)
 }
 
 /* The word is what it is waited for, or past it: also past the number where it begins anew. */
-TEST(Words, AreAwaited)
+TEST(Words, AWordIsAwaitedUntilItChanges)
 {
     uint32_t word = 5, waiting = 0;
     word_await(&word, 5, &waiting);
@@ -336,7 +336,7 @@ TEST(Specific, OfEachThread)
 }
 
 /* All three of one moment. */
-TEST(Clock, Readings)
+TEST(Clock, TheClockIsReadAsItsSourceSays)
 {
     const enum ptds_clock before = clock_source;
     clock_source = PTDS_CLOCK_MONOTONIC;

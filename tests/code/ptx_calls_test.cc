@@ -54,7 +54,7 @@ TEST(PtxModule, FactsOfParameters)
     EXPECT_EQ(facts.instructions, 1u);
 }
 
-TEST(PtxModule, Variables)
+TEST(PtxModule, VariablesOfTheModuleAndTheirSizes)
 {
     const char *text =
         ".visible .global .align 4 .b8 table[3][8] = {1, 2, {3}};\n.global .align 8 .u64 kept = generic(table);\n"
@@ -84,7 +84,7 @@ TEST(PtxModule, Variables)
     EXPECT_EQ(facts.flags, CODE_BOUND_TEXTURE);
 }
 
-TEST(PtxModule, Kernels)
+TEST(PtxModule, KernelsAreFoundAndFunctionsAndCommentsAreNot)
 {
     std::string text =
         ".entry a() { ret; } // .entry no() {}\n.visible .entry b ( .param .u64 x )\n.maxntid 3, 1, 1 { { } }\n"
@@ -99,7 +99,7 @@ TEST(PtxModule, Kernels)
     EXPECT_EQ(steps(text, "no"), "unknown 2 0 no\n");
 }
 
-TEST(PtxModule, NoPtx)
+TEST(PtxModule, WhatIsNoPtxHasNoKernel)
 {
     PtxForm empty("", "k"),
         other("\x7f"
@@ -115,7 +115,7 @@ TEST(PtxModule, NoPtx)
     EXPECT_EQ(zero.why(), "");
 }
 
-TEST(PtxModule, DebugText)
+TEST(PtxModule, DebuggersLinesAndCommentsArePassedOver)
 {
     EXPECT_EQ(
         ptx_steps(".loc 1 3 5\n$L__tmp1:\n.loc 1 3 5, function_name $L__info, inlined_at 1 4 2\n.pragma \"nounroll\";\n"
@@ -124,7 +124,7 @@ TEST(PtxModule, DebugText)
 }
 
 /* Lines are counted in what is passed over, and braces in strings are none. */
-TEST(PtxModule, PassedOver)
+TEST(PtxModule, SectionsAndPragmasArePassedOver)
 {
     EXPECT_EQ(ptx_steps(".section .debug_str {\n/* }\n */\n.b8 1 }\nfrob;"), "unknown 4 12 frob\n");
     EXPECT_EQ(kernels(std::string(ptx_head) +
@@ -152,7 +152,7 @@ TEST(PtxModule, NamesOfRegisters)
             << name;
 }
 
-TEST(PtxLabels, Scopes)
+TEST(PtxLabels, LabelsHoldInTheirBraces)
 {
     EXPECT_EQ(ptx_steps("L: exit;\n{ { bra L; } exit; L: }"), "exit\nbranch 3\nexit\n");
     EXPECT_EQ(ptx_steps("bra END;\nL: { L: @%p1 bra L; bra END; }\n{ bra L; L: }\nbra L;\n{ { bra OUT; } OUT: }\nEND:"),
@@ -216,7 +216,7 @@ TEST(PtxCalls, RegistersAndGuards)
 }
 
 /* Behind the call within, what is written at two places and the parameters have what they had before it. */
-TEST(PtxCalls, Circles)
+TEST(PtxCalls, FunctionsThatCallEachOtherComeToAnEnd)
 {
     const char *text = ".func f(.param .b64 p);\n"
                        ".func f(.param .b64 p) { .reg .b64 %rd<4>; .reg .pred %q<2>;\n"

@@ -9,7 +9,7 @@
 
 namespace
 {
-TEST(PtxMemory, Loads)
+TEST(PtxMemory, LoadsReadTheirAddress)
 {
     check({
         {"ld.global.u32 %r1, [%rd2];", "load r0:1 global r [r1:2]\n"},
@@ -47,7 +47,7 @@ TEST(PtxMemory, Loads)
     });
 }
 
-TEST(PtxMemory, Parameters)
+TEST(PtxMemory, LoadsOfParametersAreMoves)
 {
     check({
         {"ld.param.u64 %rd1, [a]; ld.param.u32 %r1, [n]; ld.param.u64 %rd2, [b+0];", "move r0:2 = param[0]:2\n"
@@ -85,7 +85,7 @@ TEST(PtxMemory, Parameters)
     });
 }
 
-TEST(PtxMemory, Stores)
+TEST(PtxMemory, StoresWriteTheirAddress)
 {
     check({
         {"st.global.u32 [%rd1], %r2;", "store:1 global w [r0:2] = r2:1\n"},
@@ -136,7 +136,7 @@ TEST(PtxMemory, AtomicOperations)
     });
 }
 
-TEST(PtxMemory, Copies)
+TEST(PtxMemory, AsynchronousCopiesReadAndWriteGlobalMemory)
 {
     check({
         {"cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0;",
@@ -164,7 +164,7 @@ TEST(PtxMemory, Copies)
     });
 }
 
-TEST(PtxMemory, Textures)
+TEST(PtxMemory, TexturesAndSurfacesAreReadAndWrittenByHandle)
 {
     check({
         {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];", "texture r = r4:2\n"
@@ -182,7 +182,7 @@ TEST(PtxMemory, Textures)
     });
 }
 
-TEST(PtxMemory, Matrices)
+TEST(PtxMemory, MatrixLoadsAndStoresTouchMemory)
 {
     check({
         {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2}, [%rd1], %r3;", "load:1 narrow global r [r2:2]\n"
@@ -198,7 +198,7 @@ TEST(PtxMemory, Matrices)
     });
 }
 
-TEST(PtxMemory, Unknown)
+TEST(PtxMemory, UnknownInstructionsAreNamed)
 {
     check({
         {"shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1;", "unknown 4 8 shfl.sync.idx.b32 %r1|%r2, %r3, 0, 31, -1; } \n"},

@@ -9,7 +9,7 @@
 
 namespace
 {
-TEST(Ptx, Sums)
+TEST(Ptx, AdditionsAndSubtractionsAreSums)
 {
     check({
         {"add.s64 %rd1, %rd2, %rd3;", "sum r0:2 = r2:2 + r4:2\n"},
@@ -29,7 +29,7 @@ TEST(Ptx, Sums)
     });
 }
 
-TEST(Ptx, Products)
+TEST(Ptx, MultiplicationsAreProductsAndMultiplyAddsSumsOfThem)
 {
     check({
         {"mul.lo.u32 %r1, %r2, 12;", "product r0:1 = r1:1 + 12\n"},
@@ -48,7 +48,7 @@ TEST(Ptx, Products)
     });
 }
 
-TEST(Ptx, Bits)
+TEST(Ptx, BitOperationsKeepTheirTruthTable)
 {
     check({
         {"and.b64 %rd1, %rd2, -16;", "logic c0 r0:2 = r2:2 + -16\n"},
@@ -90,7 +90,7 @@ TEST(Ptx, Bits)
     });
 }
 
-TEST(Ptx, Choices)
+TEST(Ptx, SelectionsMayBeEitherOperand)
 {
     check({
         {"selp.b64 %rd1, %rd2, %rd3, %p1;", "join r0:2 = r2:2 + r4:2\n"},
@@ -105,7 +105,7 @@ TEST(Ptx, Choices)
     });
 }
 
-TEST(Ptx, Moves)
+TEST(Ptx, MovesOfRegistersNumbersAndSpecialRegisters)
 {
     check({
         {"mov.u32 %r1, %tid.x;", "move r0:1 = other\n"},
@@ -145,7 +145,7 @@ TEST(Ptx, Moves)
     });
 }
 
-TEST(Ptx, Conversions)
+TEST(Ptx, ConversionsKeepWhatMayBeAnAddress)
 {
     check({
         {"cvt.u64.u32 %rd1, %r2;", "move r0:1 = r2:1\n"
@@ -196,7 +196,7 @@ TEST(Ptx, BetweenThreads)
     });
 }
 
-TEST(Ptx, Matrices)
+TEST(Ptx, MatrixInstructionsMakeNumbersThatAreNoAddresses)
 {
     check({
         {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2}, {%r1,%r2}, {%r3}, {%f1,%f2};", "float r0:1\n"
@@ -245,7 +245,7 @@ TEST(Ptx, PartsOfNamesThatAreNotKnown)
 }
 
 /* The same name again is found by the whole of it, in one piece and in several. */
-TEST(Ptx, NamesAgain)
+TEST(Ptx, AnInstructionSeenBeforeIsReadTheSame)
 {
     const std::string sum = "sum r0:1 = r1:1 + r2:1\n";
     EXPECT_EQ(ptx_steps("add.u32 %r1, %r2, %r3; add.u32 %r1, %r2, %r3; add .u32 %r1, %r2, %r3;"), sum + sum + sum);
@@ -254,7 +254,7 @@ TEST(Ptx, NamesAgain)
 }
 
 /* Where # stands for numbers in the table. */
-TEST(Ptx, Shapes)
+TEST(Ptx, ShapesOfMatricesArePassedOver)
 {
     for (const char *one : {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%f1}, %rd1, %rd2, %p1, 1, 1, 0, 0;",
                             "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r3}, {%f1};",

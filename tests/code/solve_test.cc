@@ -204,7 +204,7 @@ TEST(Solve, TwoWordsLoadedApart)
     EXPECT_EQ("indirect 0:r>w 8:r>w", k.Facts());
 }
 
-TEST(Solve, ThreeDeep)
+TEST(Solve, APointerBehindTwoPointers)
 {
     Kernel k;
     k.Load(4, {P(0)});
@@ -271,7 +271,7 @@ TEST(Solve, ASumWithWhatWasLoaded)
     EXPECT_TRUE(facts == "direct 0:r 8+loaded:r" || facts == "direct 0:r loaded+8:r") << facts;
 }
 
-TEST(Solve, Xored)
+TEST(Solve, PointersXoredMayBeEither)
 {
     Kernel k;
     step &made = k.Add(STEP_LOGIC, 2, 4, {P(0), P(8)});
@@ -280,7 +280,7 @@ TEST(Solve, Xored)
     EXPECT_EQ("unknown 5", k.Facts());
 }
 
-TEST(Solve, Masked)
+TEST(Solve, APointerMaskedForAlignmentIsStillOne)
 {
     Kernel k;
     k.Add(STEP_LOGIC, 2, 4, {P(0), N(~int64_t{15})}).table = 0xf0 & 0xcc;
@@ -304,7 +304,7 @@ TEST(Solve, LowBitsSet)
     EXPECT_EQ("direct 0:w", k.Facts());
 }
 
-TEST(Solve, TurnedOver)
+TEST(Solve, APointerWithItsBitsInvertedIsUnknown)
 {
     Kernel k;
     k.Add(STEP_LOGIC, 2, 4, {P(0), N(0xff)}).table = 0xf0 ^ 0xcc;
@@ -312,7 +312,7 @@ TEST(Solve, TurnedOver)
     EXPECT_EQ("unknown 5", k.Facts());
 }
 
-TEST(Solve, Shifted)
+TEST(Solve, APointerThatIsMixedUpIsUnknown)
 {
     Kernel k;
     k.Add(STEP_MIX, 2, 4, {P(0)});
@@ -365,7 +365,7 @@ TEST(Solve, NeverGivenAValue)
     EXPECT_EQ("unknown 5", k.Facts());
 }
 
-TEST(Solve, Null)
+TEST(Solve, ANumberAsAnAddressIsUnknownUnlessItIsSmall)
 {
     Kernel k;
     k.Store({N(0)});
@@ -421,7 +421,7 @@ TEST(Solve, TimesOneIsItself)
     EXPECT_EQ("direct 8:w", none.Facts());
 }
 
-TEST(Solve, Variables)
+TEST(Solve, VariablesOfTheModuleAreBases)
 {
     Kernel k;
     uint16_t plain = k.Name("counter"), pointer = k.Name("pointer"), constant = k.Name("table", true);
@@ -557,7 +557,7 @@ TEST(Solve, TheAddressOfTheParameters)
     EXPECT_EQ("indirect [0,64):rw>w", k.Facts());
 }
 
-TEST(Solve, Guards)
+TEST(Solve, StepsUnderOppositeGuardsAreKeptApart)
 {
     Kernel k;
     k.Add(STEP_MOVE, 2, 4, {Other()});
@@ -722,7 +722,7 @@ TEST(Solve, ACallKeepsWhatItDoesNotChange)
     EXPECT_EQ("direct 0:w", k.Facts());
 }
 
-TEST(Solve, Forgotten)
+TEST(Solve, WhatACallForgetsIsUnknown)
 {
     Kernel k;
     k.Add(STEP_MOVE, 2, 4, {P(0)});
@@ -731,7 +731,7 @@ TEST(Solve, Forgotten)
     EXPECT_EQ("unknown 5", k.Facts());
 }
 
-TEST(Solve, TheHeap)
+TEST(Solve, TheDevicesHeapIsItsOwnMemory)
 {
     Kernel k;
     k.Add(STEP_MOVE, 2, 4, {{OPERAND_HEAP, 0, 0, 0, NO_REGISTER, 0, 0}});
@@ -739,7 +739,7 @@ TEST(Solve, TheHeap)
     EXPECT_EQ("unknown 6", k.Facts());
 }
 
-TEST(Solve, Textures)
+TEST(Solve, TexturesAreHandlesInParameters)
 {
     Kernel k;
     k.Add(STEP_TEXTURE, 4, 4, {P(24)}).use = CODE_READ;
@@ -751,7 +751,7 @@ TEST(Solve, Textures)
     EXPECT_EQ("unknown 9", loaded.Facts());
 }
 
-TEST(Solve, TensorMaps)
+TEST(Solve, TensorMapsLieInParameters)
 {
     Kernel k;
     step &made = k.Access(STEP_TENSOR, SPACE_GENERIC, 0, -1, {{OPERAND_PARAMETERS_AT, 0, 0, 0, NO_REGISTER, 0, 0}});
@@ -778,7 +778,7 @@ TEST(Solve, BehindTheEnd)
     EXPECT_EQ("unknown 8", k.Facts());
 }
 
-TEST(Solve, Unreached)
+TEST(Solve, StepsThatNoBranchReachesDoNothing)
 {
     Kernel k;
     k.Branch(2);

@@ -127,7 +127,7 @@ TEST_F(Copies, ThatTheHostWaitsFor)
 }
 
 /* By what the function's name says of its sides. */
-TEST_F(Copies, BothSides)
+TEST_F(Copies, KindsOfMemoryOnBothSidesDecideWhoWaits)
 {
     EXPECT_EQ("w a[16,80) : 10010 90000 40 1 40 40 4<1 waits", copy(COPIES_HTOD, a + 16, nowhere, 64));
     EXPECT_EQ("w a[16,80) r p[0,64) : 10010 20000 40 1 40 40 4<2 waits", copy(COPIES_HTOD, a + 16, p, 64));
@@ -226,7 +226,7 @@ TEST_F(Copies, ThroughSeveralMemories)
 }
 
 /* Rows of a plane and planes of a solid, from the first byte to the last. */
-TEST_F(Copies, Rows)
+TEST_F(Copies, RowsTouchFromTheFirstByteToTheLast)
 {
     CUDA_MEMCPY2D flat = {};
     flat.dstMemoryType = flat.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -273,7 +273,7 @@ TEST_F(Copies, Rows)
     EXPECT_EQ(": 0<0 waits", said([&] { copies_3d_peer(&call, nullptr); }));
 }
 
-TEST_F(Copies, Memsets)
+TEST_F(Copies, MemsetsWriteTheirRows)
 {
     const auto set = [&](uint64_t at, uint64_t pitch, unsigned element, uint64_t width, uint64_t height) {
         return said([&] { copies_memset(&call, at, pitch, element, 7, width, height); });
@@ -290,7 +290,7 @@ TEST_F(Copies, Memsets)
 
 /* ---- lists ---- */
 
-TEST_F(Copies, Lists)
+TEST_F(Copies, EachOfAListOfCopiesIsTouched)
 {
     const CUdeviceptr to[] = {a, d + 8, nowhere}, from[] = {p + 16, e, m};
     const size_t sizes[] = {32, 8, 4};
@@ -353,7 +353,7 @@ TEST_F(Copies, ListsOfSolids)
     EXPECT_EQ("! unnamed : 0<0 waits", said([&] { batches_copy_3d(&call, nullptr, 1); }));
 }
 
-TEST_F(Copies, Decompressions)
+TEST_F(Copies, DecompressionsReadAndWriteTheirBuffers)
 {
     CUmemDecompressParams params[2] = {};
     params[0].dst = reinterpret_cast<void *>(a + 0x800), params[0].src = reinterpret_cast<void *>(d + 8);

@@ -207,7 +207,7 @@ TEST_F(Entries, WhatThereWasNoRoomForStaysBesideWhatMoves)
     EXPECT_EQ(" any[5000,5100)", text(there)) << "not from where it was once";
 }
 
-TEST_F(Entries, AreFollowed)
+TEST_F(Entries, PointersInEntriesAreFollowed)
 {
     EXPECT_EQ("", follow());
     EXPECT_EQ(1, quiet);

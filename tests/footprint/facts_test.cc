@@ -116,7 +116,7 @@ TEST_F(Facts, ThatAreNoneOfOneThatIsKnown)
     EXPECT_EQ("!11", kept(*one, layout));
 }
 
-TEST_F(Facts, OfVariables)
+TEST_F(Facts, VariablesOfTheModuleThatAKernelUses)
 {
     add_variable(*one, "x", 0);
     EXPECT_EQ("", kept(*one, {}));

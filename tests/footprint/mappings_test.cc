@@ -165,7 +165,7 @@ TEST_F(Mappings, NothingIsLearntOfWhatFailed)
     EXPECT_TRUE(stands_for(7, at(kBase)));
 }
 
-TEST_F(Mappings, AreUnmapped)
+TEST_F(Mappings, UnmappedMemoryIsGone)
 {
     map(7, kBase);
     map(8, kBase + 0x1000);
@@ -189,7 +189,7 @@ TEST_F(Mappings, AreUnmapped)
     EXPECT_EQ(0u, made.object) << "nobody knows it";
 }
 
-TEST_F(Mappings, AreReleased)
+TEST_F(Mappings, AReleasedHandleLeavesTheMappingAsItIs)
 {
     map(7, kBase);
     struct memory *memory = at(kBase);
@@ -334,7 +334,7 @@ TEST_F(Mappings, OpenedWhereOneWasThatWentWithoutACall)
 }
 
 /* One memory, as long as one of them is open. */
-TEST_F(Mappings, OpenedTwice)
+TEST_F(Mappings, MemoryOfAnotherProcessOpenedTwiceIsOneMemory)
 {
     g_begin = kBase, g_size = 0x4000;
     open(kBase);

@@ -181,13 +181,13 @@ TEST(Memories, AgainstAModel)
 }
 
 /* Insertion does not grow with their number; and all are found. By the processor's time: others may have it meanwhile. */
-TEST(Memories, AQuarterOfAMillion)
+TEST(Memories, ManyThousandsAtScatteredPlacesAreFoundAndGoInTime)
 {
-    constexpr uint64_t many = 262144, step = 8191; /* a step that visits all places in another order */
+    constexpr uint64_t many = 65536, step = 8191; /* a step that visits all places in another order */
     const std::clock_t begin = std::clock();
     for (uint64_t i = 0; i < many; i++)
         add(0x7f0000000000 + i * step % many * 512, 512);
-    EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
+    EXPECT_LT(std::clock() - begin, 3 * CLOCKS_PER_SEC);
     ASSERT_EQ(addresses_count(), many);
     for (uint64_t i = 0; i < many; i += 97)
         ASSERT_EQ(lookup_range(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);

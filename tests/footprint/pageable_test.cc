@@ -50,7 +50,7 @@ protected:
     uint64_t first = 0;
 };
 
-TEST_F(Pageable, Words)
+TEST_F(Pageable, MappedAddressesAreTheHostsOwnAndErrnoIsKept)
 {
     EXPECT_TRUE(pageable_is(first + page));
     errno = ENOMEM; /* somebody else's */
@@ -74,7 +74,7 @@ TEST_F(Pageable, Words)
     errno = ENOTTY;
 }
 
-TEST_F(Pageable, AmongOthers)
+TEST_F(Pageable, OneMappedAddressAmongOthersIsFound)
 {
     const uint64_t there = first + page, nowhere = first;
     EXPECT_FALSE(among({}));

@@ -86,7 +86,7 @@ TEST_F(Rescued, AllThatTheCallSaid)
     EXPECT_EQ(uint32_t{PTDS_MEMORY_POOL}, all[1].kind);
 }
 
-TEST_F(Rescued, NothingElse)
+TEST_F(Rescued, OnlyAllocationsWithAKindAndANumberAreRescued)
 {
     add(PTDS_OP_ALLOC, 11, {0x1000, 64, PTDS_MEMORY_DEVICE}, 2);
     add(PTDS_OP_ALLOC, 0, {0x1000, 64, PTDS_MEMORY_DEVICE});

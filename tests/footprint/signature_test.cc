@@ -93,7 +93,7 @@ const Row rows[] = {
     {"_Z1fI1APS_EvT0_T_", "Wc"},
 };
 
-TEST(Signature, OfNames)
+TEST(Signature, ParametersOfWholeMangledNames)
 {
     for (const Row &row : rows)
         EXPECT_EQ(letters(row.name), row.letters) << row.name;
@@ -217,7 +217,7 @@ const Row parts[] = {
     {"_Z1fPN3c108BFloat16EPNS_4HalfEPNS_6BFloatE", "..W"},
 };
 
-TEST(Signature, OfParts)
+TEST(Signature, ParametersOfPartsOfMangledNames)
 {
     for (const Row &row : parts)
         EXPECT_EQ(letters(row.name), row.letters) << row.name;

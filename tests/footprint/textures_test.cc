@@ -274,7 +274,7 @@ protected:
     const CUevent one = CUevent(0x100), two = CUevent(0x200);
 };
 
-TEST_F(Attributes, AreTold)
+TEST_F(Attributes, LaunchAttributesAreTold)
 {
     launch({});
     EXPECT_EQ(0u, flags());

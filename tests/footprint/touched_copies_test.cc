@@ -91,7 +91,7 @@ TEST_F(Touched, RowsFromTheFirstByteToTheLast)
     TOUCHES(cuMemcpy3DAsync(&solid, nullptr), "w b[0,256) r a[128,384)");
 }
 
-TEST_F(Touched, Memsets)
+TEST_F(Touched, MemsetsWriteTheirRange)
 {
     CUdeviceptr a = device("a");
     TOUCHES(cuMemsetD8(a + 1, 0, 7), "w a[1,8)");
@@ -100,7 +100,7 @@ TEST_F(Touched, Memsets)
     TOUCHES(cuMemsetD2D32Async(a, 512, 0, 4, 3, nullptr), "w a[0,1040)");
 }
 
-TEST_F(Touched, ArraysWhole)
+TEST_F(Touched, ArraysAreTouchedAsWholes)
 {
     CUDA_ARRAY_DESCRIPTOR about = {};
     about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
@@ -117,7 +117,7 @@ TEST_F(Touched, ArraysWhole)
 }
 
 /* Lists, on a stream that takes them; the simulated driver has most of them not. */
-TEST_F(Touched, Batches)
+TEST_F(Touched, BatchesTouchWhatEachCopyTouches)
 {
     CUdeviceptr a = device("a"), b = device("b"), c = device("c"), managed;
     CUstream stream;
@@ -177,7 +177,7 @@ TEST_F(Touched, Batches)
 }
 
 /* Lists that touch more than is kept of a call, or what nobody knows: into all of it pointers may come. */
-TEST_F(Touched, LongBatches)
+TEST_F(Touched, LongBatchesMayHideAPointerInAnyOfTheirCopies)
 {
     CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
     CUdeviceptr a = device("a"), c = device("c"), unseen = device("unseen"), table = device("table"),

@@ -555,7 +555,7 @@ TEST_F(Touched, AGraphWhoseMemoryIsGone)
     CU(cuGraphDestroy(graph));
 }
 
-TEST_F(Touched, WhatGates)
+TEST_F(Touched, WorkThatHoldsUpAStreamIsOpaqueByItsReason)
 {
     CUdeviceptr a = device("a");
     TOUCHES(cuLaunchHostFunc(nullptr, nothing, nullptr), "!HOST_FUNCTION");

@@ -594,7 +594,7 @@ TEST_F(Touched, ParametersThatAreNotThere)
 }
 
 /* The address of the memory lies somewhere in the map; one without any that is known may mean all. */
-TEST_F(Touched, TensorMaps)
+TEST_F(Touched, TensorMapsNameTheMemoryThatTheyDescribe)
 {
     std::string text = module_of("k", "q", "",
                                  "mov.b64 %rd1, p0;\ncp.async.bulk.tensor.1d.shared::cluster.global.tile."
@@ -615,7 +615,7 @@ TEST_F(Touched, TensorMaps)
 }
 
 /* What the driver is told, which compares each access with it: no byte more than there is. */
-TEST_F(Touched, Claims)
+TEST_F(Touched, WhatAProgramDeclaresOfALaunchIsItsFootprint)
 {
     CUdeviceptr a = device("a", 100), b = device("b", 256);
     void *pinned;

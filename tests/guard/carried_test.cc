@@ -75,7 +75,7 @@ TEST_F(Carried, WhatTouchesTheSameMemory)
 
 /* Blocking streams come after the default stream and it after them; among each other they are promised nothing newer than
  * the default stream's last operation. */
-TEST_F(Carried, BlockingStreams)
+TEST_F(Carried, BlockingStreamsComeAfterDefaultStreamWorkAndBeforeIt)
 {
     struct stream *s = stream("S"), *t = stream("T");
     EXPECT_EQ("L0", writes(a_, &m_));

@@ -70,7 +70,7 @@ TEST_F(Locked, CopiesThatTheHostWaitsForFirst)
     EXPECT_EQ("host after L0; L0", end(a_));
 }
 
-TEST_F(Locked, CallsAfterwards)
+TEST_F(Locked, CallsFromWhichTheGuardLearnsTakeTheLockAfterwards)
 {
     const CUevent e = event("E");
     records(a_, e);

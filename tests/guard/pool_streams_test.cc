@@ -136,7 +136,7 @@ TEST_F(PoolStreams, AreMadeOnce)
 }
 
 /* What was set on the default stream before is set on those that come later. */
-TEST_F(PoolStreams, WithAttributes)
+TEST_F(PoolStreams, NewLanesTakeTheAttributesOfTheFirst)
 {
     driver_real[API_cuStreamCopyAttributes][0] = reinterpret_cast<void *>(+[](CUstream to, CUstream from) {
         g_said.push_back("as " + named(from) + ": " + named(to));
@@ -222,7 +222,7 @@ TEST_F(PoolStreams, ThatAnotherThreadMakesMeanwhile)
     EXPECT_EQ(3, std::count(g_said.begin(), g_said.end(), "create 0"));
 }
 
-TEST_F(PoolStreams, Each)
+TEST_F(PoolStreams, EachLaneIsVisitedOnce)
 {
     auto collect = [](CUstream stream, void *to) { static_cast<Said *>(to)->push_back(named(stream)); };
     Said found, expected;

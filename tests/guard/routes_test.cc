@@ -123,7 +123,7 @@ protected:
     struct env before_ = {};
 };
 
-TEST_F(Routes, Guarded)
+TEST_F(Routes, UnderGuardedDefaultStreamWorkMovesToTheThreadsLane)
 {
     struct stream *s = stream("S");
     EXPECT_EQ("L0 legacy moved", routes(nullptr));
@@ -182,7 +182,7 @@ TEST_F(Routes, WhatStaysIsOrderedAllTheSame)
     EXPECT_EQ("e2 on L0; S after e2", stays([=](struct call *C) { policy_route_keep(C, s->handle); }));
 }
 
-TEST_F(Routes, ImplicitCalls)
+TEST_F(Routes, CallsWithoutAStreamMoveAsTheirAsynchronousForm)
 {
     driver_real[API_cuMemsetD8Async][0] = reinterpret_cast<void *>(say_all);
     EXPECT_EQ("L0 legacy implicit moved as async", implicitly(API_cuMemsetD8_v2));
@@ -223,7 +223,7 @@ TEST_F(Routes, GeneratedCodeIsInNoList)
     EXPECT_EQ("0 legacy kept: excluded", routes(nullptr));
 }
 
-TEST_F(Routes, Captures)
+TEST_F(Routes, WorkStaysWhileABlockingStreamIsCapturing)
 {
     struct stream *s = stream("S"), *t = stream("T"), *n = stream("N", CU_STREAM_NON_BLOCKING);
     begin_capture(n);
@@ -239,7 +239,7 @@ TEST_F(Routes, Captures)
     EXPECT_EQ("S", routes(s->handle));
 }
 
-TEST_F(Routes, Observe)
+TEST_F(Routes, UnderObserveAndNoneNothingMoves)
 {
     struct stream *s = stream("S");
     for (const auto policy : {ENV_POLICY_observe, ENV_POLICY_none}) {
@@ -258,7 +258,7 @@ TEST_F(Routes, Observe)
     }
 }
 
-TEST_F(Routes, PerThread)
+TEST_F(Routes, UnderPerThreadWorkMovesToThePerThreadStream)
 {
     choose(ENV_POLICY_per_thread);
     EXPECT_EQ("0x2 legacy moved", routes(nullptr));
@@ -272,7 +272,7 @@ TEST_F(Routes, PerThread)
     EXPECT_EQ("0 legacy kept: refused", keeps(nullptr));
 }
 
-TEST_F(Routes, OneStream)
+TEST_F(Routes, UnderStreamAllThreadsWorkMovesToOneStream)
 {
     choose(ENV_POLICY_stream);
     struct stream *s = stream("S"), *t = stream("T");

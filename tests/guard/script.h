@@ -29,6 +29,7 @@ extern "C" {
 #include "interpose/guard/guard.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/uids.h"
 }
 
 #include "tests/guard/caller.h"

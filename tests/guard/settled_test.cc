@@ -299,7 +299,7 @@ TEST_F(Settled, TheStreamOfAThread)
     EXPECT_EQ("host after e1", unmaps(a_, &n_));
 }
 
-TEST_F(Settled, AnotherContext)
+TEST_F(Settled, WorkOfAnotherContextIsWaitedForThere)
 {
     writes(a_, &m_);
     syncs(b_);

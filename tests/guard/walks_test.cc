@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All that the guard asks of the driver for long programs by chance, and how it leaves each call, against walks/: threads
- * of two contexts with calls of all kinds, events, host waits, captures, memory, streams and threads that come and go, a
- * driver that refuses. random_test holds the decisions against legacy order; this holds all that is made of them.
- * PTDS_WALK=SEED:CALLS prints another one. scripts/renew writes the files anew.
+ * What does the guard ask of the driver for long programs by chance, and how does it leave each call? Threads of two
+ * contexts with calls of all kinds, events, host waits, captures, memory, streams and threads that come and go, a driver
+ * that refuses. Against walks/: one walk line by line, to be read, and of the others the sums by driver function
+ * (support/sums.h), with "at" for the step and "by" for the thread. random_test holds the decisions against legacy order;
+ * this holds all that is made of them. PTDS_WALK=SEED:CALLS prints another one. scripts/renew writes the files anew.
  */
+#include <sstream>
+
 #include "tests/guard/script.h"
-#include "tests/support/expected.h"
+#include "tests/support/sums.h"
 
 extern "C" {
 #include "interpose/guard/object_changes.h"
@@ -325,14 +328,40 @@ protected:
     bool close_ = false; /* threads' default-stream work conflicts all the time */
 };
 
+/* "T2 cuX reads m1" in the seventh line as "cuX at=7 by=2 reads m1"; of a crowd's streams, "C17: ...", as "crowd at=7
+ * of=17". */
+std::string sums_of(const std::string &text)
+{
+    ptds::Sums sums;
+    unsigned step = 0;
+    for (const std::string &line : ptds::lines_of(text)) {
+        std::istringstream words(line);
+        std::string who, what, rest;
+        words >> who >> what;
+        std::getline(words, rest);
+        const std::string at = " at=" + std::to_string(++step);
+        if (who[0] == 'T')
+            sums.Add(what + at + " by=" + who.substr(1) + rest);
+        else
+            sums.Add("crowd" + at + " of=" + who + " " + what + rest);
+    }
+    return sums.Text(8);
+}
+
+TEST_F(Walk, AllThatIsAskedInAShortOne)
+{
+    ptds::ExpectAllOf("tests/guard/walks/13.txt", walk(13, 100));
+}
+
 class Walks : public Walk, public testing::WithParamInterface<std::pair<int, int>>
 {
 };
 
-TEST_P(Walks, AreAsEver)
+TEST_P(Walks, SumsOfAllThatIsAsked)
 {
     const auto [seed, calls] = GetParam();
-    ptds::ExpectAllOf("tests/guard/walks/" + std::to_string(seed) + ".txt", walk(uint64_t(seed), unsigned(calls)));
+    const std::string all = walk(uint64_t(seed), unsigned(calls));
+    ptds::ExpectSums("tests/guard/walks/" + std::to_string(seed) + ".sums", sums_of(all), all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Picked, Walks,

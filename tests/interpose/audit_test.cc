@@ -231,7 +231,7 @@ TEST(Auditor, ProgramsWithoutCuda)
 }
 
 /* Nothing of libc comes along: it needs no library and asks nobody for a function. */
-TEST(Auditor, NeedsNothing)
+TEST(Auditor, TheAuditorNeedsNoOtherLibrary)
 {
     Command command = {{"/usr/bin/readelf", "-dW", "--dyn-syms", auditor()}};
     if (access(command.argv[0].c_str(), X_OK) != 0)

@@ -88,7 +88,7 @@ std::string instead(std::vector<std::pair<std::string, std::string>> words)
     return text;
 }
 
-TEST(Values, OfNothing)
+TEST(Values, UnsetAndEmptyVariablesLeaveTheDefaults)
 {
     EXPECT_EQ(defaults, child({}, fields));
     for (const char *name : {"PTDS_POLICY", "PTDS_LANES", "PTDS_REPORT", "PTDS_TRACE_LIMIT", "PTDS_DISABLE", "PTDS_TRACE"})
@@ -141,7 +141,7 @@ const Row rows[] = {
     {"PTDS_DISABLE", "1", {{"recording 1", "recording 0 disable"}}},
 };
 
-TEST(Values, OfEach)
+TEST(Values, EachVariableSetsItsFieldAndNoOther)
 {
     for (const Row &row : rows)
         EXPECT_EQ(instead(row.words), child({{row.name, row.value}}, fields)) << row.name << "=" << row.value;
@@ -213,7 +213,7 @@ TEST(Refused, WhatIsOutsideItsList)
     EXPECT_STREQ("keep or remap", env_refuses("PTDS_EXPLICIT_LEGACY", "yes"));
 }
 
-TEST(Refused, NothingElse)
+TEST(Refused, ValuesThatAreRightAreNotRefused)
 {
     EXPECT_EQ(nullptr, env_refuses("PTDS_LANES", ""));
     EXPECT_EQ(nullptr, env_refuses("PTDS_LANES", "8"));
@@ -251,7 +251,7 @@ std::string each_set()
     return text;
 }
 
-TEST(Set, Each)
+TEST(Set, EachVariableThatIsSetIsVisited)
 {
     EXPECT_EQ("", child({}, each_set));
     EXPECT_EQ("PTDS_POLICY=observe;PTDS_LOG=;PTDS_DIAG=quiet;",

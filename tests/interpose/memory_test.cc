@@ -35,7 +35,7 @@ TEST(Memory, OfARecordThatNobodyAskedFor)
     }
 }
 
-TEST(Memory, IsSettable)
+TEST(Memory, TheLimitOfTheRecordIsSettable)
 {
     double without = resident(many_calls, {});
     EXPECT_LT(resident(many_calls, {{"PTDS_REPORT", "/dev/null"}, {"PTDS_TRACE_LIMIT", "2M"}}) - without, 12);

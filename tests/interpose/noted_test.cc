@@ -75,7 +75,7 @@ void expect_lines(const std::vector<std::string> &wanted, const std::vector<std:
 
 /* Words: dst, src, width, height, dst pitch, src pitch, and where slices lie apart how many bytes each side has. The kinds,
  * destination and source: 1 pageable, 2 pinned, 4 device. */
-TEST_F(Noted, Copies)
+TEST_F(Noted, EachFormOfCopyIsNotedWithItsRanges)
 {
     expect_lines(
         {
@@ -104,7 +104,7 @@ TEST_F(Noted, Copies)
 }
 
 /* Words: dst, width in bytes, height, pitch: 0 of a single row. */
-TEST_F(Noted, Memsets)
+TEST_F(Noted, EachFormOfMemsetIsNotedWithItsRange)
 {
     expect_lines(
         {
@@ -126,7 +126,7 @@ TEST_F(Noted, Memsets)
 }
 
 /* Words: where, bytes, kind (device 4, pinned 2, managed 6, registered 3). Of a pitched one all rows. */
-TEST_F(Noted, Allocations)
+TEST_F(Noted, EachFormOfAllocationIsNotedWithItsSize)
 {
     std::vector<std::string> seen = noted(PTDS_OP_ALLOC);
     std::string pitched = std::to_string(ranges_[6].bytes);

@@ -52,7 +52,7 @@ std::string text(unsigned most)
     return made;
 }
 
-TEST(OwnStrings, Searches)
+TEST(OwnStrings, SearchesFindWhatLibcsFind)
 {
     BOTH(Find, memchr);
     BOTH(FindText, strchr);
@@ -83,7 +83,7 @@ TEST(OwnStrings, Searches)
     }
 }
 
-TEST(OwnStrings, Comparisons)
+TEST(OwnStrings, ComparisonsHaveTheSignOfLibcs)
 {
     BOTH(int (*)(const char *, const char *), strcmp);
     BOTH(int (*)(const char *, const char *, size_t), strncmp);
@@ -97,7 +97,7 @@ TEST(OwnStrings, Comparisons)
     }
 }
 
-TEST(OwnStrings, Copies)
+TEST(OwnStrings, CopiesAndFillsLeaveTheBytesOfLibcs)
 {
     BOTH(void *(*)(void *, const void *, size_t), memmove);
     BOTH(void *(*)(void *, const void *, size_t), memcpy);
@@ -120,7 +120,7 @@ TEST(OwnStrings, Copies)
     }
 }
 
-TEST(OwnStrings, Texts)
+TEST(OwnStrings, TextsAreJoinedAndCutAsByLibc)
 {
     BOTH(char *(*)(char *, const char *), strcat);
     BOTH(char *(*)(char *, const char *, size_t), strncpy);

@@ -133,7 +133,7 @@ TEST(Process, LookingAloneLeavesNothing)
     EXPECT_TRUE(folder.files().empty());
 }
 
-TEST(Process, QuickEnds)
+TEST(Process, EndsWithoutExitSayNothingAndLeaveTheTrace)
 {
     Folder folder;
     Outcome outcome = run(child("_exit", 50, {{"PTDS_TRACE", folder / "exit"}, {"PTDS_REPORT", "summary"}}));
@@ -282,7 +282,7 @@ TEST(Process, ForkInsideASignalHandler)
 }
 
 /* What the process did before stays beside what it does as another program. */
-TEST(Process, Exec)
+TEST(Process, AProcessThatBecomesAnotherProgramHasTwoTraces)
 {
     Folder folder;
     Outcome outcome = run(child("exec", 20, {{"PTDS_TRACE", folder / "trace"}}));
@@ -315,7 +315,7 @@ TEST(Process, AThreadThatOutlivesMain)
     }
 }
 
-TEST(Process, Threads)
+TEST(Process, AllLaunchesOfManyThreadsAreRecorded)
 {
     for (const char *policy : policies) {
         SCOPED_TRACE(policy);
@@ -404,7 +404,7 @@ TEST(Process, ADriverByTheNameOfItsFile)
     expect_launches(folder / "trace", 10, true);
 }
 
-TEST(Process, OldDrivers)
+TEST(Process, OldDriversWorkUnderEachPolicy)
 {
     for (const char *version : {"cuda12", "cuda11"}) {
         for (const char *policy : policies) {

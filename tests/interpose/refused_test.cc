@@ -109,12 +109,12 @@ TEST_F(Refused, EveryFunctionIsCalled)
     EXPECT_EQ(bare["cuStreamBatchMemOp"][0], "1");
 }
 
-TEST_F(Refused, Observed)
+TEST_F(Refused, UnderObserveResultsAreTheDrivers)
 {
     expect_the_same({{"PTDS_POLICY", "observe"}, {"PTDS_REPORT", *folder / "report"}});
 }
 
-TEST_F(Refused, Guarded)
+TEST_F(Refused, UnderGuardedResultsAreTheDrivers)
 {
     expect_the_same({{"PTDS_POLICY", "guarded"}});
 }

@@ -37,7 +37,7 @@ TEST(Times, MedianAndSpread)
     EXPECT_EQ(0u, Times({}).count);
 }
 
-TEST(Times, Pace)
+TEST(Times, ThePaceIsSureOnlyBeyondTheNoise)
 {
     auto pace = [](std::vector<uint64_t> bare, std::vector<uint64_t> other) {
         times one = Times(bare), two = Times(other);
@@ -145,7 +145,7 @@ struct Case {
     }
 };
 
-TEST(Answer, Faster)
+TEST(Answer, SaysHowMuchFasterIfMoreThanTheNoise)
 {
     Case one;
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
@@ -261,7 +261,7 @@ TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
     EXPECT_NEAR(3.0, part.most, 0.001);
 }
 
-TEST(Answer, AsFast)
+TEST(Answer, SaysAsFastWithinTheNoise)
 {
     Case one;
     one.policy.times = Times({99, 100, 103});
@@ -315,7 +315,7 @@ TEST(Answer, TwoRoundsTellNoTime)
              "right under guarded; too few rounds to speak of times (10.0 ms, bare 100.0 ms)");
 }
 
-TEST(Answer, Slower)
+TEST(Answer, SaysHowMuchSlower)
 {
     Case one;
     std::swap(one.bare.times, one.policy.times);
@@ -333,7 +333,7 @@ TEST(Answer, ByTheExitStatusAlone)
     }
 }
 
-TEST(Answer, OutputDiffers)
+TEST(Answer, DoNotUseAPolicyUnderWhichOutputDiffers)
 {
     Case one;
     one.Differs(one.policy);
@@ -417,7 +417,7 @@ TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
     EXPECT_EQ(WHY_SAME_TIME, policy_answer_of(&one.Evidence()).why) << "so much a time may differ by";
 }
 
-TEST(Answer, EndsOtherwise)
+TEST(Answer, DoNotUseAPolicyUnderWhichTheProgramEndsOtherwise)
 {
     Case one;
     one.policy.ended_unlike = true;
@@ -463,7 +463,7 @@ TEST(Answer, TheRecordProvesItWrong)
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
 }
 
-TEST(Answer, BareItself)
+TEST(Answer, CannotTellWhereBareFails)
 {
     Case one;
     one.bare.ending = {END_EXITED, 4};
@@ -483,7 +483,7 @@ TEST(Answer, BareItself)
              "can't tell: the bare program itself cannot be started: No such file or directory");
 }
 
-TEST(Answer, NotComparable)
+TEST(Answer, CannotTellWhereOutputVaries)
 {
     Case one;
     one.all.comparable.thing = "standard output";
@@ -523,7 +523,7 @@ TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
     EXPECT_EQ(WHY_BARE_FAILS, policy_answer_of(&one.Evidence()).why);
 }
 
-TEST(Answer, NothingSeen)
+TEST(Answer, CannotTellWhereNoCudaCallWasSeen)
 {
     Case one;
     one.observed.processes = 0;
@@ -536,7 +536,7 @@ TEST(Answer, NothingSeen)
                "can't tell: guarded was not in force: ptds: PTDS_LANES=x: a number from 1 to 32");
 }
 
-TEST(Answer, Interrupted)
+TEST(Answer, CannotTellWhereItWasInterrupted)
 {
     Case one;
     one.all.interrupted = true;

@@ -356,7 +356,7 @@ TEST(View, TheShimsOwnLinesAreNoneOfTheProgram)
     EXPECT_EQ("", WithoutOwn("ptds: \n", &said));
 }
 
-TEST(View, OfFiles)
+TEST(View, FilesThatAreThereEmptyOrMissing)
 {
     Folder folder;
     std::ofstream(folder / "text") << "abc";

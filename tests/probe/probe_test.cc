@@ -343,7 +343,7 @@ TEST_F(ProbeTest, WhatVariesSlowlyIsLearntFromMoreBareRuns)
     EXPECT_EQ("24\n", read_file(data / "runs"));
 }
 
-TEST_F(ProbeTest, BareFails)
+TEST_F(ProbeTest, CannotTellOfAProgramThatFailsBare)
 {
     Outcome ran = RunSubject({}, {"fail", "bare"});
     EXPECT_EQ(3, ran.exit) << ran;
@@ -612,7 +612,7 @@ TEST_F(ProbeTest, BareIsBareWhateverIsPreloaded)
     EXPECT_TRUE(Begins(ran, "can't tell: standard error differs under guarded, but under observe, too")) << ran;
 }
 
-TEST_F(ProbeTest, Json)
+TEST_F(ProbeTest, JsonHasTheAnswerAndEachRun)
 {
     Outcome ran = RunSubject({"--json", "-p", "per-thread"}, {"unordered"});
     EXPECT_EQ(1, ran.exit) << ran;

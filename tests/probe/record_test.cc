@@ -20,16 +20,17 @@ namespace
 
 std::string Said(const record &found)
 {
-    std::string cost = default_cost_names[found.cost];
+    std::string cost = default_cost_names[found.cost], there; /* which of the sentences */
+    for (const char *words : {found.default_words.text, found.blocked.text, found.outcome.text, found.first.text,
+                              found.second.text, found.trouble.text})
+        there += *words ? "1" : "0";
     return std::to_string(found.processes) + " processes; " + std::to_string(found.threads) + " threads, " +
            std::to_string(found.streams) + " streams, " + std::to_string(found.calls) + " calls, " +
            std::to_string(found.default_stream) + " on the default stream, " + std::to_string(found.remapped) +
            " remapped, ran " + std::to_string(found.run_ns) + "; " + cost + " " + std::to_string(found.most_ns) + "; GPU " +
            (found.gpu_busy_at_least ? "at least " : "") + std::to_string(found.gpu_busy_ns) + " of " +
-           std::to_string(found.gpu_span_ns) + "\n" + found.default_words.text + "\n" + found.blocked.text + "\n" +
-           doubt_names[found.doubt] + (found.incomplete ? ", incomplete: " : ": ") + found.outcome.text + "\n" +
-           found.first.text + "\n" + found.second.text + "\n" + (found.replayed ? "replayed" : "not replayed") + "\n" +
-           found.trouble.text + "\n";
+           std::to_string(found.gpu_span_ns) + "; " + doubt_names[found.doubt] + (found.incomplete ? ", incomplete" : "") +
+           (found.replayed ? ", replayed" : "") + "; words: " + there + "\n";
 }
 
 record Read(const std::vector<std::string> &traces, bool replayed = false)
@@ -56,7 +57,7 @@ const std::string waits = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc 
                           "1@10 memset s=L target=P1 bytes=64 dst=A\n2@20 copy s=L target=P2 src=A dst=0x40000 bytes=64\n"
                           "1@5000+3 sync s=P1\n";
 
-/* Whole answers are in shown/records.txt, below what the processes are. */
+/* Facts are in shown/records.txt, below what the processes are; of sentences only whether there is one. */
 TEST(Record, OfOneProcessAndOfSeveral)
 {
     const struct {

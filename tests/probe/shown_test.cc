@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole answers of `ptds probe`: runs that are made up (how they ended, what they took and printed, what was recorded), and
-// all that the probe makes of them: shown/NAME.txt has its screen and its JSON. What is seen now is among the test's
-// outputs.
-#include <gtest/gtest.h>
-#include <jansson.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstring>
-#include <fstream>
-#include <list>
-
-#include "analysis/base/sink.h"
-#include "analysis/probe/answer/conclude.h"
-#include "analysis/probe/answer/probe_json.h"
-#include "analysis/probe/answer/probe_screen.h"
-#include "analysis/probe/outputs/compare_runs.h"
-#include "analysis/probe/probe.h"
-#include "analysis/probe/runs/rounds.h"
-#include "tests/support/expected.h"
-#include "tests/support/trace_builder.h"
+// What does `ptds probe` answer, of runs that are made up: how they ended, what they took and printed, what was recorded?
+// Against shown/NAME.txt: of five programs the whole screen and the JSON, of the others what the screen says above its
+// table, the exit status, the facts of the JSON, and the sums of the times (support/sums.h).
+#include "tests/probe/shown.h"
 
 namespace ptds
 {
 namespace
 {
-
-const uint64_t MS = 1000000;
-const ending fine = {END_EXITED, 0};
 
 const std::string two_threads = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
                                 "1@100+2 launch s=L k=_Z1aPf args=A\n2@101+2 launch s=L k=_Z1bPf args=B\n"
@@ -39,129 +18,6 @@ const std::string wrong = "setting policy=per-thread\n1@0 alloc m=A ptr=0x10000 
                           "1@10 memset s=L target=P1 bytes=64 dst=A\n2@20 copy s=L target=P2 src=A dst=0x40000 bytes=64\n"
                           "1@5000+3 sync s=P1\n";
 const std::string alone = "setting policy=observe\n1@0 launch s=L k=a\n1@10+50 sync s=L\n";
-
-/* A line a value, and of lists a line an item. */
-std::string Lines(const std::string &text)
-{
-    json_t *root = json_loads(text.c_str(), 0, nullptr), *value, *item;
-    std::string out;
-    const char *key;
-    size_t i;
-    EXPECT_NE(nullptr, root) << text;
-    auto put = [&](json_t *what) {
-        char *line = json_dumps(what, JSON_COMPACT | JSON_ENCODE_ANY);
-        out += std::string(" ") + line + "\n";
-        free(line);
-    };
-    json_object_foreach(root, key, value)
-    {
-        out += std::string(key) + ":" + (json_is_array(value) ? "\n" : "");
-        if (!json_is_array(value))
-            put(value);
-        json_array_foreach(value, i, item) put(item);
-    }
-    json_decref(root);
-    return out;
-}
-
-class ProbeShown : public testing::Test
-{
-protected:
-    /* In the folder of the runs, by a short name: lines are cut to fit. */
-    static void SetUpTestSuite()
-    {
-        char path[4096] = "";
-        ASSERT_NE(nullptr, realpath(data_file("tests/probe/shown/faster.txt").c_str(), path));
-        expected_ = std::string(path).substr(0, std::string(path).rfind('/') + 1);
-    }
-    ProbeShown()
-    {
-        EXPECT_EQ(0, chdir(folder_.path().c_str()));
-        EXPECT_EQ(0, mkdir("runs", 0700));
-        rounds_begin(&probe_);
-        rounds_add_policy(&probe_, "guarded", true);
-        probe_.program = const_cast<char **>(program_);
-        probe_.library = "/opt/libptds.so";
-        probe_.rounds = probe_.done = 3;
-        strcpy(probe_.folder.path, "runs");
-        unsetenv("LD_PRELOAD");
-        unsetenv("LD_AUDIT");
-    }
-    ~ProbeShown()
-    {
-        rounds_end(&probe_);
-    }
-
-    variant &Of(const std::string &name)
-    {
-        for (size_t i = 0; i < probe_.count; i++)
-            if (name == probe_.variants[i].name)
-                return probe_.variants[i];
-        throw std::runtime_error("no variant " + name);
-    }
-    struct Said {
-        std::string out = "done\n", err = "", file = "";
-        bool writes = true;
-    };
-    void Run(const std::string &name, double ms, double cuda_ms, const Said &said, ending ended = fine)
-    {
-        variant &variant = Of(name);
-        unsigned round = static_cast<unsigned>(variant.runs.count);
-        variant.runs.items = static_cast<struct run *>(realloc(variant.runs.items, (round + 1) * sizeof(struct run)));
-        variant.runs.items[variant.runs.count++] = {round, ended, false, static_cast<uint64_t>(ms * MS),
-                                                    static_cast<uint64_t>(cuda_ms * MS)};
-        variant.runs.room = variant.runs.count;
-        const std::string texts[] = {said.out, said.err, said.file};
-        for (size_t thing = 0; thing < compare_runs_things(&probe_); thing++)
-            if (thing < THING_FILES || said.writes)
-                std::ofstream(folder_thing(&probe_.folder, variant.name, round, thing).text) << texts[thing];
-    }
-    /* The warm-up and the rounds, same_but_for_numbers but for their times. */
-    void Rounds(const std::string &name, const std::vector<double> &ms, double cuda_share, const Said &said)
-    {
-        for (double one : ms)
-            Run(name, one, one * cuda_share, said);
-    }
-    void Recorded(const std::string &name, const std::vector<std::string> &traces)
-    {
-        std::string folder = folder_traces(&probe_.folder, Of(name).name).text;
-        ASSERT_EQ(0, mkdir(folder.c_str(), 0700));
-        for (size_t i = 0; i < traces.size(); i++)
-            std::ofstream(folder + "/" + std::to_string(i) + ".ptds") << BuildTrace(traces[i]);
-    }
-    void AddFile()
-    {
-        probe_.outputs.items[probe_.outputs.count++].name = "out.bin";
-    }
-    void Is(const std::string &name)
-    {
-        std::string screen, json, text;
-        auto sink_of = [](std::string *to) {
-            return text_sink{[](text_sink *self, const char *piece, size_t size) {
-                                 static_cast<std::string *>(self->data)->append(piece, size);
-                             },
-                             to};
-        };
-        text_sink to_screen = sink_of(&screen), to_json = sink_of(&json);
-        compare_runs(&probe_);
-        conclude(&probe_);
-        probe_screen(&probe_, true, &to_screen);
-        ASSERT_EQ(0, probe_json(&probe_, false, &to_json));
-        text = screen + "===== JSON, exit status " +
-               std::to_string(policy_answer_status(&conclude_first(&probe_)->answer)) + "\n" + Lines(json);
-        ExpectAllOf(expected_ + name + ".txt", text);
-    }
-
-    static std::string expected_;
-    Folder folder_;
-    probe probe_ = {};
-    std::list<std::string> names_;
-
-private:
-    const char *program_[3] = {"./app", "two words", nullptr};
-};
-
-std::string ProbeShown::expected_;
 
 TEST_F(ProbeShown, ThingsHaveNames)
 {

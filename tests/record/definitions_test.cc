@@ -31,7 +31,7 @@ protected:
     static constexpr size_t kLargest = PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk);
 };
 
-TEST_F(Definitions, Contexts)
+TEST_F(Definitions, AContextsRecordHasItsFields)
 {
     struct context context = {};
     context.handle = CUcontext(0x1234);
@@ -46,7 +46,7 @@ TEST_F(Definitions, Contexts)
     EXPECT_NE(0u, written.ticks);
 }
 
-TEST_F(Definitions, Streams)
+TEST_F(Definitions, AStreamsRecordHasItsFields)
 {
     struct thread *before = thread_self;
     thread_self = &thread_;
@@ -88,7 +88,7 @@ TEST_F(Definitions, AreHeardOf)
     state_hooks = {};
 }
 
-TEST_F(Definitions, Kernels)
+TEST_F(Definitions, AKernelsRecordHasItsParameters)
 {
     const uint32_t layout[] = {0x00000008, 0x00080004};
     recorder_kernel(0x99, 4, 2, layout, 17, "spin");
@@ -108,7 +108,7 @@ TEST_F(Definitions, Kernels)
     EXPECT_EQ(sizeof written, bytes_of(PTDS_REC_KERNEL).back().size());
 }
 
-TEST_F(Definitions, KernelFacts)
+TEST_F(Definitions, FactsOfAKernelAreWrittenWithTheirReason)
 {
     static code_facts facts;
     memset(&facts, 0, sizeof facts);
@@ -175,7 +175,7 @@ TEST_F(Definitions, WhatWentPastOrAway)
 }
 
 /* One for each text and role. */
-TEST_F(Definitions, Texts)
+TEST_F(Definitions, ATextIsWrittenOnce)
 {
     const uint32_t one = define_string(PTDS_ROLE_REGION, "solve");
     EXPECT_EQ(one, define_string(PTDS_ROLE_REGION, "solve"));
@@ -187,7 +187,7 @@ TEST_F(Definitions, Texts)
 }
 
 /* As much of a text as a chunk has room for, in whole words. */
-TEST_F(Definitions, LongTexts)
+TEST_F(Definitions, LongTextsAreCut)
 {
     for (const auto &[length, kept] : {std::pair{kLargest, kLargest - sizeof(ptds_rec_STRING) - 8},
                                        {kLargest - sizeof(ptds_rec_STRING) - 8, kLargest - sizeof(ptds_rec_STRING) - 8},
@@ -236,7 +236,7 @@ TEST_F(Definitions, ThereIsNoRoomFor)
 }
 
 /* Some time after the last reading of the clocks, there is another. */
-TEST_F(Definitions, BringClocks)
+TEST_F(Definitions, DefinitionsBringClocksWithThem)
 {
     usleep(60000);
     const size_t before = all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size();
@@ -288,7 +288,7 @@ TEST_F(Definitions, StacksAndTheirObjects)
 }
 
 /* All the table's functions by number, then the settings. */
-TEST_F(Definitions, ThePreamble)
+TEST_F(Definitions, ThePreambleNamesFunctionsAndSettings)
 {
     std::vector<ptds_rec_API> apis = all<ptds_rec_API>(PTDS_REC_API);
     Texts names = texts<ptds_rec_API>(PTDS_REC_API), settings = texts<ptds_rec_SETTING>(PTDS_REC_SETTING);
@@ -342,7 +342,7 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
 }
 
 /* One of the driver's own says so; of a name as much as there is room for. */
-TEST_F(Definitions, OtherThreads)
+TEST_F(Definitions, AThreadsNameIsWrittenWithItsFirstCall)
 {
     thread_.drivers = 1;
     threads_named(&thread_, std::string(100, 'n').c_str());

@@ -63,7 +63,7 @@ protected:
     }
 };
 
-TEST_F(Devices, EachOnce)
+TEST_F(Devices, EachDeviceIsAskedOnce)
 {
     device_facts_record(3);
     device_facts_record(3);
@@ -102,7 +102,7 @@ TEST_F(Devices, NotWhileACaptureIsOpen)
     EXPECT_EQ(5u, facts().size());
 }
 
-TEST_F(Devices, Modes)
+TEST_F(Devices, ComputeModesHaveNames)
 {
     int device = 0;
     for (const auto &[mode, word] : {std::pair{int{CU_COMPUTEMODE_DEFAULT}, "default"},

@@ -53,7 +53,7 @@ TEST_F(File, RoomOnADiskThatReservesNone)
     EXPECT_EQ(std::string(16384, '\0'), ptds::read_file(path_));
 }
 
-TEST_F(File, NoRoom)
+TEST_F(File, WithoutRoomOnTheDiskNothingIsMapped)
 {
     ASSERT_TRUE(trace_file_open(path_.c_str()));
     const size_t before = descriptors();
@@ -239,7 +239,7 @@ TEST_F(File, TheStoreFindsNoFile)
 
 /* Somebody cuts it: 64 kB at a time become memory, as soon as something is written there, and what is left is a file still.
  */
-TEST_F(File, IsCut)
+TEST_F(File, WritesIntoAFileThatSomebodyCutGoToMemory)
 {
     static constexpr size_t kPart = 65536, kKept = PTDS_HEADER_SIZE + kExtent + kPart;
     apart([this] {

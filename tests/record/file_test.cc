@@ -91,7 +91,7 @@ TEST_F(File, AHundredNames)
 }
 
 /* Where there are no locks, only the very name that the user gave is thought to be another's. */
-TEST_F(File, WithoutLocks)
+TEST_F(File, WithoutLocksAFileIsTakenByItsName)
 {
     std::ofstream(path_).close();
     std::ofstream(path_ + "." + pid_).close();
@@ -147,7 +147,7 @@ TEST_F(File, ANameThatIsNotToBeHad)
 }
 
 /* What the program may have closed: 0 is as good as any, and is left for the program. */
-TEST_F(File, DescriptorZero)
+TEST_F(File, DescriptorZeroIsLeftToTheProgram)
 {
     const int in = fcntl(0, F_DUPFD_CLOEXEC, 100);
     for (const bool there : {false, true}) {
@@ -177,7 +177,7 @@ TEST_F(File, DescriptorZero)
     }
 }
 
-TEST_F(File, IsAbsolute)
+TEST_F(File, ThePathIsMadeAbsolute)
 {
     char before[4096];
     ASSERT_TRUE(getcwd(before, sizeof before));

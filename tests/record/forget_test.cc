@@ -217,7 +217,7 @@ TEST_F(Forget, OtherRecordsNameWhatTheyNeed)
     EXPECT_EQ("1: stream 99 string 4", forgotten());
 }
 
-TEST_F(Forget, HostRuns)
+TEST_F(Forget, AHostFunctionsRunKeepsWhatItRefersTo)
 {
     put_candidates();
     put(old_, stream(12, PTDS_LIFE_GONE));

@@ -93,7 +93,7 @@ TEST_F(Log, NoNameIsTakenWhereItIsOff)
 
 /* ---- calls that blocked ---- */
 
-TEST_F(Log, WhatBlocked)
+TEST_F(Log, ACallThatBlockedSaysBehindWhat)
 {
     struct call copy = made(API_cuMemcpyDtoH_v2, PTDS_OP_COPY, &here_), set = made(API_cuMemsetD8, PTDS_OP_MEMSET, &here_);
     copy.flags = PTDS_CALL_LEGACY;
@@ -220,7 +220,7 @@ TEST_F(Log, ThreeOfEachSite)
     }
 }
 
-TEST_F(Log, NothingFurther)
+TEST_F(Log, NothingIsWrittenOnceTheLogHasEnded)
 {
     call(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_, kLong);
     log_finish();

@@ -137,7 +137,7 @@ TEST_F(Nvtx, NobodyListensWhereNothingIsRecorded)
 }
 
 /* A table ends where the program's headers say; nothing behind that is written. */
-TEST_F(Nvtx, ShorterTables)
+TEST_F(Nvtx, TablesOfOlderHeadersAreShorter)
 {
     g_sizes[0] = NVTX_CBID_CORE_RangePushA + 1;
     g_sizes[1] = 1;
@@ -183,7 +183,7 @@ TEST_F(Nvtx, RangesOfTheProcess)
     EXPECT_EQ(b, last<ptds_rec_REGION>(PTDS_REC_REGION).range);
 }
 
-TEST_F(Nvtx, Domains)
+TEST_F(Nvtx, RangesBelongToTheirDomain)
 {
     ASSERT_EQ(1, InitializeInjectionNvtx2(exports));
     using Create = nvtxDomainHandle_t(const char *);
@@ -212,7 +212,7 @@ TEST_F(Nvtx, Domains)
     EXPECT_EQ("read@net", string(thread_.region)) << "the other domain's is open";
 }
 
-TEST_F(Nvtx, Messages)
+TEST_F(Nvtx, MessagesOfEachFormAreNames)
 {
     ASSERT_EQ(1, InitializeInjectionNvtx2(exports));
     const auto push = core<int(const nvtxEventAttributes_t *)>(NVTX_CBID_CORE_RangePushEx);
@@ -245,7 +245,7 @@ TEST_F(Nvtx, Messages)
 }
 
 /* As UTF-8; what is no character becomes the one that says so, and what is too long is cut between characters. */
-TEST_F(Nvtx, WideTexts)
+TEST_F(Nvtx, WideTextsAreRecordedAsUtf8)
 {
     ASSERT_EQ(1, InitializeInjectionNvtx2(exports));
     const auto push = core<int(const wchar_t *)>(NVTX_CBID_CORE_RangePushW);

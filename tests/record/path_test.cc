@@ -49,7 +49,7 @@ protected:
     }
 };
 
-TEST_F(Path, Decimals)
+TEST_F(Path, NumbersAreWrittenAsDecimals)
 {
     EXPECT_EQ("0", decimal(0));
     EXPECT_EQ("9", decimal(9));

@@ -142,7 +142,7 @@ protected:
     std::vector<std::unique_ptr<uint64_t[]>> objects;
 };
 
-TEST_F(PythonCode, Texts)
+TEST_F(PythonCode, TextsOfEachWidthAreRead)
 {
     EXPECT_EQ("hello", read(ascii("hello")));
     EXPECT_EQ("hello", read(text(Bytes{'h', 'e', 'l', 'l', 'o'}, true, true))) << "as 3.14 has it";
@@ -156,7 +156,7 @@ TEST_F(PythonCode, Texts)
               read(text(std::vector<uint32_t>{'z', 0x10000, 0x1f600, 0x10ffff})));
 }
 
-TEST_F(PythonCode, LongTexts)
+TEST_F(PythonCode, LongTextsAreCut)
 {
     std::string words;
     for (int i = 0; i < 700; i++)
@@ -171,7 +171,7 @@ TEST_F(PythonCode, LongTexts)
     EXPECT_EQ(words, read(text(some)));
 }
 
-TEST_F(PythonCode, NoTexts)
+TEST_F(PythonCode, ObjectsThatAreNoTextsAreRefused)
 {
     const uint64_t good = ascii("good");
     uint64_t *words = reinterpret_cast<uint64_t *>(good);

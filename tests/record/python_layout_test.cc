@@ -96,7 +96,7 @@ const Said of_3_13[] = {
     {22, 65535, 65536}, /* nothing that is read, but a number of these */
 };
 
-TEST_F(Layout, EachNumber)
+TEST_F(Layout, OneNumberThatIsTooLargeMakesAnInterpreterUnknown)
 {
     for (const Said &row : of_3_13) {
         EXPECT_EQ(0, with(row.at, row.too_much)) << row.at;

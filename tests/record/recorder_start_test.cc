@@ -147,7 +147,7 @@ TEST_F(Beginning, WhatBeginsWithIt)
 /* ---- those that come meanwhile ---- */
 
 /* As in a signal handler: it would wait for itself. */
-TEST_F(Beginning, WithinItself)
+TEST_F(Beginning, ACallMadeWhileRecordingBeginsDoesNotWait)
 {
     recorder_after_fork();
     g_meanwhile = [] {

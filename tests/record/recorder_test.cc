@@ -18,7 +18,7 @@ class Calls : public Recording
 {
 };
 
-TEST_F(Calls, EachField)
+TEST_F(Calls, EachFieldOfACallIsWritten)
 {
     struct call call = made();
     call.flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
@@ -93,7 +93,7 @@ TEST_F(Calls, ThatAreTimed)
 }
 
 /* A failure is no answer that something is not ready. */
-TEST_F(Calls, AreCounted)
+TEST_F(Calls, CallsAreCountedByFunction)
 {
     struct call call = made();
     record(call);
@@ -178,7 +178,7 @@ TEST_F(Calls, NothingWhereItIsOff)
     EXPECT_EQ(uint32_t{PTDS_CALL_SHIM_EDGE}, call.flags);
 }
 
-TEST_F(Calls, Edges)
+TEST_F(Calls, TheShimsWaitsStandBeforeTheirCall)
 {
     struct call call = made();
     call.flags = PTDS_CALL_LEGACY;

@@ -67,7 +67,7 @@ protected:
     }
 };
 
-TEST_F(Regions, Nested)
+TEST_F(Regions, NestedRegionsAreNamedFromOutsideIn)
 {
     begin();
     EXPECT_EQ("", now());
@@ -105,7 +105,7 @@ TEST_F(Regions, OfSeveralDomains)
 }
 
 /* Deeper than what is kept: ends of what is not kept count, and what is kept is as it was. */
-TEST_F(Regions, TooDeep)
+TEST_F(Regions, RegionsBeyondTheDeepestAreOnlyCounted)
 {
     begin();
     for (int i = 1; i <= 20; i++)
@@ -134,7 +134,7 @@ TEST_F(Regions, JustAsDeepAsIsKept)
 
 /* ---- begun before ---- */
 
-TEST_F(Regions, Early)
+TEST_F(Regions, RegionsBegunBeforeTheRecordAreInIt)
 {
     EXPECT_EQ(1, push("a"));
     push("x", "one");
@@ -216,7 +216,7 @@ TEST_F(Regions, NothingWithoutARecord)
 
 /* ---- long names ---- */
 
-TEST_F(Regions, LongNames)
+TEST_F(Regions, LongNamesAreCut)
 {
     begin();
     const std::string name(400, 'n'), domain(130, 'd');

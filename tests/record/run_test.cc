@@ -75,7 +75,7 @@ ptds::Outcome outcome_of(const std::string &made_of, const std::map<std::string,
     return ptds::run(command);
 }
 
-TEST(NothingSeen, IsSaid)
+TEST(NothingSeen, AProcessWithoutACudaCallSaysSo)
 {
     ptds::Outcome outcome = outcome_of("42:@:#");
     EXPECT_EQ(words, outcome.err);
@@ -119,7 +119,7 @@ TEST(NothingSeen, WhereItWouldNotBeTaken)
     EXPECT_EQ(42, outcome_of("42:@:#", {}, [] { close(2); }).exit);
 }
 
-TEST(Run, WithoutOne)
+TEST(Run, WithoutARunThereIsNoId)
 {
     unsetenv("PTDS_RUN");
     EXPECT_EQ(0u, run_processes_id());

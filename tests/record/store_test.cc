@@ -253,7 +253,7 @@ TEST_F(Store, TheRestOfOneThatWasGivenBack)
     EXPECT_EQ(0xee, *reinterpret_cast<const uint8_t *>(next + 1));
 }
 
-TEST_F(Store, Ahead)
+TEST_F(Store, ChunksOfCallsAreHandedOutAheadOfNeed)
 {
     struct ptds_chunk *first = store_chunk_ahead(4);
     ASSERT_TRUE(first);

@@ -56,7 +56,7 @@ TEST_F(Driver, ABinaryImageHasTheBuiltInKernels)
     EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(other));
 }
 
-TEST_F(Driver, ArithmeticKernels)
+TEST_F(Driver, TheKitsKernelsCompute)
 {
     CUdeviceptr a, b, c;
     uint32_t n = 100, two = 2, three = 3, words[100];
@@ -217,7 +217,7 @@ TEST_F(Driver, StaleHandlesAndAddressesAreRefused)
     EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(e, nullptr));
 }
 
-TEST_F(Driver, PointerKinds)
+TEST_F(Driver, PointersSayWhatMemoryTheyAreOf)
 {
     CUdeviceptr device, managed;
     void *pinned;
@@ -278,7 +278,7 @@ TEST_F(Driver, ContextsStackAndDevicesAreApart)
     EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(here));
 }
 
-TEST_F(Driver, ValueOperations)
+TEST_F(Driver, StreamsWriteAndAwaitValues)
 {
     uint32_t *word;
     ASSERT_EQ(CUDA_SUCCESS, cuMemHostAlloc(reinterpret_cast<void **>(&word), 8, 0));
@@ -293,7 +293,7 @@ TEST_F(Driver, ValueOperations)
 }
 
 // Under a thread sanitizer: many threads, their own streams and the shared one.
-TEST_F(Driver, ManyThreads)
+TEST_F(Driver, ManyThreadsUseOneContext)
 {
     CUdeviceptr p;
     uint32_t n = 1, zero = 0, got = 0;

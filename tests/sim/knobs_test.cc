@@ -281,7 +281,7 @@ bool RunsBeside(Library library, int waiting)
     return result == CUDA_SUCCESS;
 }
 
-TEST(Knobs, HardwareQueues)
+TEST(Knobs, FewerHardwareQueuesHoldUpMoreStreams)
 {
     const auto expect = [](std::map<std::string, std::string> environment, int queues) {
         InChild(environment, [queues](Library library) -> std::string {

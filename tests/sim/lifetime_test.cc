@@ -148,7 +148,7 @@ TEST_F(Lifetimes, ManyLiveHandles)
 }
 
 // Where memory is free is known at once, however many allocations there are.
-TEST_F(Lifetimes, ManyAllocations)
+TEST_F(Lifetimes, ManyAllocationsComeAndGo)
 {
     constexpr size_t kSome = 2000;
     std::vector<CUdeviceptr> all(60000);

@@ -33,7 +33,7 @@ const uint64_t kNan = 0x7fc00000;
     for (const Row &row : std::vector<Row> rows) \
     EXPECT_EQ(row.expected, Compute(row.text, row.in)) << row.text
 
-TEST_F(Ptx, Integers)
+TEST_F(Ptx, IntegerInstructionsHaveTheirResults)
 {
     ALL_OF(({
         {"add.u32 %r9, %r1, %r2;", {0xffffffff, 2}, 1},
@@ -76,7 +76,7 @@ TEST_F(Ptx, Integers)
     }));
 }
 
-TEST_F(Ptx, Bits)
+TEST_F(Ptx, BitInstructionsHaveTheirResults)
 {
     ALL_OF(({
         {"and.b32 %r9, %r1, %r2;", {0xff00, 0x0ff0}, 0x0f00},
@@ -123,7 +123,7 @@ TEST_F(Ptx, Bits)
     }));
 }
 
-TEST_F(Ptx, Floats)
+TEST_F(Ptx, FloatInstructionsHaveTheirResults)
 {
     ALL_OF(({
         {"add.f32 %f9, %f1, %f2;", {F(1.5f), F(2)}, F(3.5f)},
@@ -148,7 +148,7 @@ TEST_F(Ptx, Floats)
     }));
 }
 
-TEST_F(Ptx, Comparisons)
+TEST_F(Ptx, ComparisonsSetPredicates)
 {
     ALL_OF(({
         {"setp.eq.s32 %p9, %r1, %r2;", {3, 3}, 1},
@@ -222,7 +222,7 @@ TEST_F(Ptx, ConversionsAndMoves)
     }));
 }
 
-TEST_F(Ptx, PredicatesGuard)
+TEST_F(Ptx, AGuardedInstructionRunsWhereItsPredicateIsTrue)
 {
     ALL_OF(({
         {"mov.u32 %r9, 1;\n@%p1 mov.u32 %r9, 2;", {1}, 2},
@@ -289,7 +289,7 @@ TEST_F(Ptx, FirstValuesOfVariables)
     EXPECT_EQ((std::vector<uint32_t>{2, 0xfffffffb, 42, 0xc0000000}), got);
 }
 
-TEST_F(Ptx, Atomics)
+TEST_F(Ptx, AtomicsReturnTheOldValue)
 {
     struct {
         const char *text;

@@ -50,7 +50,7 @@ TEST_F(Ptx, LoopsAndScopes)
                       1)[0]);
 }
 
-TEST_F(Ptx, Calls)
+TEST_F(Ptx, FunctionsCallEachOtherAndReturn)
 {
     const char before[] = ".func (.param .b32 back) twice(.param .b32 x);\n"
                           ".visible .func (.param .b32 back) fib(.param .b32 x)\n{\n.reg .b32 %r<8>;\n.reg .pred %p<2>;\n"
@@ -203,7 +203,7 @@ TEST_F(Ptx, WhatIsNotKnownIsRefused)
     EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, Start(one)) << "what it calls is not known";
 }
 
-TEST_F(Ptx, ManyParameters)
+TEST_F(Ptx, AKernelOfManyParametersGetsThemAll)
 {
     std::string text = std::string(kHead) + ".visible .entry k(.param .u64 k_out";
     for (int n = 0; n < 300; n++)
@@ -226,7 +226,7 @@ TEST_F(Ptx, ManyParameters)
 }
 
 // The process ends, and says where.
-TEST_F(Ptx, Faults)
+TEST_F(Ptx, AFaultEndsTheProcessWithItsReason)
 {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const std::pair<const char *, const char *> all[] = {

@@ -49,7 +49,7 @@ protected:
     CUDA_TEXTURE_DESC how_ = {};
 };
 
-TEST_F(Textures, LinearMemory)
+TEST_F(Textures, ATextureOfLinearMemoryReadsIt)
 {
     CUtexObject texture = 0;
     CUDA_RESOURCE_DESC told;

@@ -97,7 +97,7 @@ protected:
 CUcontext const kOne = context_handle(1), kTwo = context_handle(2);
 CUstream const kStream = stream_handle(1), kOther = stream_handle(2); /* 150994960 and 150994976 */
 
-TEST_F(Hears, OfContexts)
+TEST_F(Hears, EachContextIsHeardOfOnce)
 {
     t_current = kOne;
     struct call call = after();
@@ -208,7 +208,7 @@ TEST_F(Hears, WhichOneIsPrimary)
     EXPECT_EQ(kTwo, call.context->handle);
 }
 
-TEST_F(Hears, OfStreams)
+TEST_F(Hears, EachStreamIsHeardOfOnce)
 {
     create(kOne);
     heard();
@@ -294,7 +294,7 @@ TEST_F(Hears, WhereTheDriverTellsNothing)
 }
 
 /* Begin, and end in the order in which others need it: with the driver's calls forbidden, told, and emptied for an heir. */
-TEST_F(Hears, OfThreads)
+TEST_F(Hears, EachThreadIsHeardOfOnce)
 {
     static Heard threads;
     threads.clear();
@@ -363,7 +363,7 @@ TEST_F(Hears, WhichContextIsCurrent)
 }
 
 /* Handles that share a chain. */
-TEST_F(Hears, ManyStreams)
+TEST_F(Hears, ManyStreamsHaveNumbersOfTheirOwn)
 {
     create(kOne);
     std::map<uint32_t, unsigned> uids;

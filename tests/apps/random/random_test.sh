@@ -23,10 +23,10 @@ test_policies() {
     local program
     SHIM=$(find_shim)
     for program in random_turns random_adders; do
-        random_reference "$program" "${SEEDS:-200}"
+        random_reference "$program" "${SEEDS:-120}"
     done
-    random_policies "${SEEDS:-200}"
-    random_with_defects "${SEEDS:-200}"
+    random_policies "${SEEDS:-120}"
+    random_with_defects "${SEEDS:-120}"
 }
 
 # With what a GPU's driver does wrong, and the simulated one only on demand: the digests that decide are those without it. The
