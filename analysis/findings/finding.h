@@ -9,7 +9,7 @@
 #include "analysis/base/id_map.h"
 #include "analysis/findings/aftermath/aftermath.h"
 #include "analysis/findings/removed_by_policy.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/selection.h"
 #include "analysis/base/table.h"

@@ -6,6 +6,7 @@
 #include "analysis/findings/removed_by_policy.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 const char *const removed_policy_names[REMOVED_POLICIES] = {"guarded", "per-thread", "stream",
                                                             "PTDS_EXPLICIT_LEGACY=remap"};
@@ -14,7 +15,7 @@ const char *const removed_keys[REMOVED_ANSWERS] = {"no", "maybe", "yes"};
 
 static unsigned run_policy(const struct definitions *defs)
 {
-    return order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+    return implicit_order_policy(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
 }
 
 static bool moves_work(unsigned policy)
@@ -81,7 +82,7 @@ static enum removed other_removed(const struct asked *asked, uint32_t slot)
 {
     const struct call_view *view = asked->view;
     const struct model_stream *stream = &asked->model->streams.items[slot];
-    enum order_role role = order_role_of(stream->kind);
+    enum order_role role = implicit_order_role(stream->kind);
     if (view->asked != view->target || role == ORDER_ROLE_NONE ||
         order_before(&asked->model->real, slot, stream->last_work, view->target))
         return REMOVED_MAYBE; /* by an event or a wait, of the program's or of the shim's */
@@ -148,7 +149,7 @@ struct removed_policies removed_by_policy_prepare(const struct definitions *defs
                                       .named = (enum order_role)(at >> 3),
                                       .explicitly = at & 1,
                                       .stays = (at & 2) != 0};
-            policies.under[i][at] = order_under(policy, &call);
+            policies.under[i][at] = implicit_order_under(policy, &call);
             for (unsigned some = 0; some < 4; some++)
                 policies.turns[at][some].under[i] =
                     (unsigned char)turn_removed(policy, policies.under[i][at].place, some & 1, some & 2);
@@ -177,7 +178,7 @@ struct removed_set removed_by_policy_of_call(enum removed_by by, const struct re
                                              struct model *model, const struct call_view *view)
 {
     struct removed_set set;
-    struct order_call call = model_order_call(view);
+    struct order_call call = model_orders_call_of(view);
     unsigned at = number_of(&call);
     if (by == REMOVED_WITH_TURN && view->target != MODEL_NO_SLOT)
         return turns_of(policies, at, model, view->target);
@@ -238,8 +239,9 @@ static enum removed by_declaration(const struct definitions *defs, const struct 
     case REMOVED_NEVER:
     case REMOVED_STAYS: return REMOVED_NOT;
     case REMOVED_WITH_PROMISE:
-        return policy != REMOVED_UNDER_REMAP && order_promises(policy_of(defs, policy)) ? REMOVED_SURELY : REMOVED_NOT;
-    case REMOVED_WITH_DATA: return order_promises(policy_of(defs, policy)) ? REMOVED_NOT : REMOVED_SURELY;
+        return policy != REMOVED_UNDER_REMAP && implicit_order_promises(policy_of(defs, policy)) ? REMOVED_SURELY
+                                                                                                 : REMOVED_NOT;
+    case REMOVED_WITH_DATA: return implicit_order_promises(policy_of(defs, policy)) ? REMOVED_NOT : REMOVED_SURELY;
     case REMOVED_AS_ONE_BUILD: return policy == REMOVED_UNDER_PER_THREAD ? REMOVED_SURELY : REMOVED_NOT;
     case REMOVED_WITH_LEGACY:
         return about->finding == NULL || is_about_legacy(defs, about->finding) ? REMOVED_MAYBE : REMOVED_NOT;
@@ -275,9 +277,10 @@ enum removed removed_by_policy(const struct definitions *defs, const struct remo
                                enum removed_policy policy)
 {
     unsigned asked = policy_of(defs, policy);
-    if (asked == order_policy_of_run(defs))
+    if (asked == implicit_order_policy(defs))
         return REMOVED_NOT; /* the hazard is in the run of this very policy */
     enum removed answer = by_declaration(defs, about, policy);
-    return answer == REMOVED_SURELY && is_of_order(about->by) && order_promises(asked) ? as_promised(about->verdicts)
-                                                                                       : answer;
+    return answer == REMOVED_SURELY && is_of_order(about->by) && implicit_order_promises(asked)
+               ? as_promised(about->verdicts)
+               : answer;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Under which policies the hazard of a finding would be gone. A rule declares on what that depends (struct rule,
- * `removed_by`); where it depends on the call, order_under (model/under.h) decides, call by call. There are three
+ * `removed_by`); where it depends on the call, implicit_order_under (model/under.h) decides, call by call. There are three
  * answers. "Maybe" is the answer where calls of one finding differ, or where a call waits both for work that a policy
  * moves and for work that it does not.
  *
@@ -12,7 +12,7 @@
 #define PTDS_ANALYSIS_FINDINGS_REMOVED_BY_POLICY_H
 
 #include "analysis/model/model.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 
 #ifdef __cplusplus
 extern "C" {

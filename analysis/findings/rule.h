@@ -13,7 +13,7 @@
 #include "analysis/findings/gain.h"
 #include "analysis/findings/aftermath/saving.h"
 #include "analysis/findings/startup.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/model/model.h"
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
  * a call is entered later than that. Ids are the trace's and untrusted: they are mapped to slots, never used as indices.
  */
 #include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
         }
     for (uint32_t seen = 0, all = out->count; seen < all && kept < PENDING_KEPT && at < in->busy.count; at++) {
         uint32_t slot = in->busy.items[at];
-        unsigned role = order_role_of(model->streams.items[slot].kind);
+        unsigned role = implicit_order_role(model->streams.items[slot].kind);
         if (!(ORDER_OF(role) & roles))
             continue;
         if (seen++ == 0 && ORDER_OF(role) == roles)
@@ -79,7 +80,7 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
     }
     if (except < model->streams.count) {
         const struct model_stream *stream = &model->streams.items[except];
-        out->count -= stream->busy && stream->context == context && (ORDER_OF(order_role_of(stream->kind)) & roles);
+        out->count -= stream->busy && stream->context == context && (ORDER_OF(implicit_order_role(stream->kind)) & roles);
     }
 }
 
@@ -100,7 +101,7 @@ static ASIDE void find_waits(struct model *model, struct call_view *view)
         model_pending(model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &view->waits);
         return;
     }
-    pending_behind(model, view->context, model_covered(model, view), &view->waits);
+    pending_behind(model, view->context, model_orders_covered(model, view), &view->waits);
 }
 
 /* Whose call it is, and where. */
@@ -248,9 +249,9 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
 {
     model->op++;
     if (model->completions.count != 0)
-        model_return(model, call->r.enter);
+        model_orders_return(model, call->r.enter);
     if (model->more)
-        model_enter_more(model, call);
+        model_orders_enter(model, call);
     bool known = look_at(model, call, view);
     if (known && model->device.runs.count != 0)
         view->ran = device_runs_of(&model->device, call);
@@ -303,7 +304,7 @@ static ASIDE void submit_replays(struct model *model, const struct call_view *vi
 {
     for (uint32_t i = 0; i < model->replays.count; i++) {
         struct replay *replay = &model->replays.items[i];
-        uint32_t slot = replay->as_run ? view->target : model_open_replay_slot(model, i, view);
+        uint32_t slot = replay->as_run ? view->target : model_orders_open_slot(model, i, view);
         if (slot != MODEL_NO_SLOT)
             submit_to(&replay->order, slot, view);
     }
@@ -324,15 +325,15 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
     if (view->completes || view->submits)
         model->going = 0;
     if (view->completes)
-        model_learn(model, view);
+        model_orders_learn(model, view);
     if (view->submits)
         submit(model, view);
     if (view->timed)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
-        model_forget_event(model, call->object);
+        model_orders_forget_event(model, call->object);
     if (call->op == PTDS_OP_EVENT_CREATE && view->succeeded)
-        model_note_event(model, view);
+        model_orders_note_event(model, view);
     if (view->succeeded)
         pooled_note(model, view->call);
 }
@@ -375,7 +376,7 @@ void model_leave(struct model *model, const struct call_view *view)
 
 void model_end(struct model *model)
 {
-    model_end_orders(model);
+    model_orders_end(model);
     free(model->entered);
     for (size_t i = 0; i < model->contexts.count; i++)
         free(model->contexts.items[i].busy.items);

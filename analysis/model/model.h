@@ -98,9 +98,10 @@ struct call_view {
     uint64_t at_most_ns;  /* of a load: it may have lost so much, or have been busy itself */
     struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
     uint64_t held_ns;
-    const struct device_run *ran;      /* on its device; NULL: not recorded. As long as the model lives */
-    const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (order/verdict.h) */
-    const struct edge_pair *overtaken; /* what writes its source, which may still be to come (order/verdict.h) */
+    const struct device_run *ran; /* on its device; NULL: not recorded. As long as the model lives */
+    const struct edge_pair
+        *unordered; /* a conflict of the call that nothing orders, NULL if none (order/engine/conflict.h) */
+    const struct edge_pair *overtaken; /* what writes its source, which may still be to come (order/engine/conflict.h) */
     const struct edge_end *given_up;   /* what the call came after, and under this policy does not any more; likewise */
 };
 
@@ -179,47 +180,13 @@ struct model {
 /* The trace must outlive the model. */
 void model_begin(struct model *model, const struct trace *trace);
 
-/* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
- * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
-uint32_t model_replay(struct model *model, unsigned policy);
-
-/* Before the first call, and once at most: tells the follower of each call that `completes`, when it has returned. */
-static inline void model_follow(struct model *model, struct wait_follower *follower)
-{
-    model->follower = follower;
-}
-/* After the last call: tells the follower of all calls that are in flight, for the program went on. The model keeps
- * them as in flight. */
-void model_unfollow(struct model *model);
-
-/* The slot of the stream that a call which has left is on, or is about, under the policy of a replay; MODEL_NO_SLOT:
- * none. */
-uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
-
-/* The part of a call that implicit order depends on; of a call that names a stream or was sent to one. */
-struct order_call model_order_call(const struct call_view *view);
-
-/* Take the next call: first enter, which fills in the view and leaves the model as it was before the call; then leave,
- * with the same view. False without memory: the model then does not know the call. */
+/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
+ * view. False without memory: the call is then unknown to the model. */
 bool model_enter(struct model *model, const struct call *call, struct call_view *view);
 void model_leave(struct model *model, const struct call_view *view);
 
 /* The streams of a context with pending work now, of these roles (ORDER_OF), without slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
-
-/* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
-void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
-
-/* What is complete when the call has returned, in the order of the run; worked out once a call, valid until the call
- * has left. */
-const struct vclock *model_covered(struct model *model, const struct call_view *view);
-
-/* Whether the call waits for streams that it does not name. */
-bool model_waits_unasked(const struct call_view *view);
-
-/* Between enter and leave: what the operation that the call submits comes after, itself not included. */
-void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
-                       struct vclock *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
 static inline bool model_is_pending(const struct model *model, uint32_t slot)
@@ -235,14 +202,7 @@ static inline bool model_joins(const struct model *model, uint32_t slot)
 
 void model_end(struct model *model);
 
-/* For model.c (orders.c): what most runs have not, edges of the shim's; a wait; the end. */
-void model_enter_more(struct model *model, const struct call *call);
-void model_return(struct model *model, uint64_t now); /* what waits by then */
-uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view);
-void model_learn(struct model *model, const struct call_view *view);
-void model_note_event(struct model *model, const struct call_view *view); /* it was made: by whom may it be recorded? */
-void model_forget_event(struct model *model, uint32_t event);
-void model_end_orders(struct model *model);
+/* When the call returned; of one that is not timed, when it was entered. */
 static inline uint64_t model_returned_at(const struct call *call)
 {
     return (call->r.flags & PTDS_CALL_TIMED) && call->r.leave >= call->r.enter ? call->r.leave : call->r.enter;

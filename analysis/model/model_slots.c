@@ -86,7 +86,7 @@ static uint32_t free_slot(struct model *model, uint64_t now)
 void model_slots_drop_busy(struct model_context *context, struct model_stream *stream, size_t at)
 {
     stream->busy = false;
-    context->busy_of[order_role_of(stream->kind)]--;
+    context->busy_of[implicit_order_role(stream->kind)]--;
     context->busy.items[at] = context->busy.items[--context->busy.count];
     memset(context->none_before, 0, sizeof context->none_before);
 }
@@ -144,7 +144,7 @@ uint32_t model_slots_open(struct model *model, const struct ptds_rec_CALL *call,
         stream.ended = def->ended;
     }
     if (model_slots_context(model, def != NULL && def->context != 0 ? def->context : call->context, &stream.context))
-        slot = model_slots_open_in(model, &stream, NULL, order_role_of(stream.kind), call->enter);
+        slot = model_slots_open_in(model, &stream, NULL, implicit_order_role(stream.kind), call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
 }
@@ -154,6 +154,6 @@ RARE void model_slots_be_busy(struct model_context *context, struct model_stream
     if (!TABLE_ADD(&context->busy))
         return;
     *TABLE_LAST(&context->busy) = slot;
-    context->busy_of[order_role_of(stream->kind)]++;
+    context->busy_of[implicit_order_role(stream->kind)]++;
     stream->busy = true;
 }

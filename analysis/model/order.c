@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of order.h as vector clocks. Driven by model.c, one or two calls an operation. The cost of an implicit edge is
- * paid only when something new lies behind it: streams with nothing new since the last legacy operation are not looked at,
- * nor, where few have, is what the legacy stream knows of the others. Whatever changes a stream's clock in another way says
- * so (come_after).
+ * The order of order.h as vector clocks. Called by model.c and model_orders.c, once or twice an operation. Implicit order
+ * costs something only where there is news: streams without new operations since the last legacy operation are not looked
+ * at, nor are the entries of the legacy stream's clock that did not rise. So a clock may rise by other than implicit order
+ * only in come_after.
  */
 #include "analysis/model/order.h"
 
@@ -34,7 +34,7 @@ static struct order_context *context_of(struct order *order, uint32_t context)
     return &order->contexts.items[context];
 }
 
-/* Nobody has joined this one, nor has it joined anybody. */
+/* The legacy stream is new: no stream has joined it, and it has joined none. */
 static void become_legacy(struct order *order, struct order_context *context, uint32_t slot)
 {
     context->legacy = slot + 1;
@@ -43,7 +43,7 @@ static void become_legacy(struct order *order, struct order_context *context, ui
         order->streams.items[context->slots.items[i]].knows = true;
 }
 
-static void tell(struct order_context *context, uint32_t slot)
+static void add_news(struct order_context *context, uint32_t slot)
 {
     context->news[context->news_count++ % ORDER_NEWS] = slot;
 }
@@ -52,11 +52,11 @@ static void learn_all(struct order_context *context, struct order_stream *legacy
 {
     for (uint32_t slot = 0; slot < clock->room; slot++)
         if (clock->at[slot] > vclock_get(&legacy->clock, slot))
-            tell(context, slot);
+            add_news(context, slot);
     vclock_join(&legacy->clock, clock);
 }
 
-/* Joins what is no operation of the stream's own, nor came by implicit order. */
+/* The stream comes after `clock` by explicit order. */
 static void come_after(struct order *order, uint32_t slot, const struct vclock *clock)
 {
     struct order_stream *stream = &order->streams.items[slot];
@@ -79,18 +79,18 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
     struct order_context *in = context_of(order, context);
     if (in == NULL || !TABLE_ADD(&in->slots))
         return false;
-    for (size_t i = 0; i < order->hosts.count; i++) /* this stream was told nothing */
+    for (size_t i = 0; i < order->hosts.count; i++) /* no thread has told this stream anything */
         if (order->hosts.items[i].told_slot == slot)
             order->hosts.items[i].told = 0;
     *TABLE_LAST(&in->slots) = slot;
     if (order->streams.count <= slot)
         order->streams.count = (size_t)slot + 1;
-    struct order_call call = {.named = role, .sent = role, .stays = true}; /* of what has come to this stream */
+    struct order_call call = {.named = role, .sent = role, .stays = true}; /* of work on this stream */
     struct order_stream *stream = &order->streams.items[slot];
     *stream = (struct order_stream){.context = context, .role = role, .open = true};
-    stream->joins = (uint8_t)order_under(order->policy, &call).after;
+    stream->joins = (uint8_t)implicit_order_under(order->policy, &call).after;
     call.act = ORDER_WAITS;
-    stream->waits = (uint8_t)order_under(order->policy, &call).after;
+    stream->waits = (uint8_t)implicit_order_under(order->policy, &call).after;
     if (role == ORDER_ROLE_LEGACY)
         become_legacy(order, in, slot);
     return true;
@@ -128,14 +128,14 @@ static void join_stream(struct order_context *context, struct order_stream *lega
         learn_all(context, legacy, &joined->clock);
     } else {
         vclock_raise(&legacy->clock, slot, joined->last);
-        tell(context, slot);
+        add_news(context, slot);
     }
     joined->knows = false;
 }
 
 static void enter_legacy(struct order *order, struct order_context *context, struct order_stream *stream, uint32_t slot)
 {
-    bool known = context->legacy == slot + 1; /* else there are two, and the other one tells all */
+    bool known = context->legacy == slot + 1; /* else there are two legacy streams, and the other one has the news */
     for (size_t i = 0; i < context->dirty.count; i++) {
         struct order_stream *dirty = &order->streams.items[context->dirty.items[i]];
         if (known) {
@@ -271,8 +271,8 @@ void order_cover_event(const struct order *order, uint32_t event, uint32_t gener
         vclock_join(out, clock);
 }
 
-/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. Any other
- * recording is of work that was there by now. */
+/* Generation 0 was never recorded; the driver treats that as complete. Any other recording is of work that is there by now.
+ */
 void order_doubt_event(struct order *order, uint32_t event, uint32_t generation)
 {
     bool outside = order_event_is_outside(order->places, event);
@@ -302,7 +302,7 @@ void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uin
         vclock_raise(&known, behind, upto);
         come_after(order, waits, &known);
         vclock_free(&known);
-        if (behind < covered.room) /* it has no room without memory */
+        if (behind < covered.room) /* else there was no memory */
             covered.at[behind] = 0;
         vclock_join(&order->doubted, &covered);
     }

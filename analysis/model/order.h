@@ -2,10 +2,10 @@
  *
  * Happens-before: which operations of a trace come before which, under one policy. Explicit order is what the program wrote
  * down: each stream in turn, events and waits for them, what a thread waited for before it went on. Implicit order is added
- * by what under.h says of each stream.
+ * by what implicit_order.h says of each stream.
  *
  * Each stream has a vector clock: at[slot] is the last operation on that slot's stream that its own last operation comes
- * after. Operations are numbered by their calls, rising. Fed by model.c; asked by whoever wants to know an order.
+ * after. Operations are numbered by their calls, rising. Fed by model.c. Example: order/README.md.
  */
 #ifndef PTDS_ANALYSIS_MODEL_ORDER_H
 #define PTDS_ANALYSIS_MODEL_ORDER_H
@@ -13,7 +13,7 @@
 #include "analysis/base/id_map.h"
 #include "analysis/base/vclock.h"
 #include "analysis/base/table.h"
-#include "analysis/model/under.h"
+#include "analysis/model/implicit_order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,13 +28,14 @@ struct order_stream {
     uint32_t host_thread; /* whose knowledge, at host_version, is already in `clock` */
     uint32_t context;
     enum order_role role;
-    uint8_t joins, waits; /* under.h: after which roles its operations come, and a wait for it returns */
+    uint8_t joins, waits; /* implicit_order.h: after which roles its operations come, and a wait for it returns */
     bool open;
-    bool dirty; /* has operations that the legacy stream has not joined */
-    bool knows; /* ... comes after more than these and what the legacy stream comes after */
+    bool dirty; /* it has operations that the legacy stream has not joined */
+    bool knows; /* its clock has more than these operations and what the legacy stream's clock has */
 };
 
-/* Streams that the legacy stream lately came to know more of: who has joined all but these need not look at the others. */
+/* News of a context: the streams of which the legacy stream's clock rose lately. A stream that joined the legacy stream
+ * before them need not compare the other entries. */
 enum { ORDER_NEWS = 64 };
 
 struct order_context {
@@ -57,8 +58,8 @@ struct order_event {
     uint32_t generation;
 };
 
-/* Where an event stands in every table of events, of all orders of a trace and of the verdicts: it is looked up here only.
- * An event has a place from its first record until it is destroyed. */
+/* The place of an event in every table of events, of all orders of a trace and of the verdicts. An event has a place from
+ * its first record until it is destroyed. */
 #define ORDER_NO_EVENT UINT32_MAX
 struct order_events {
     struct id_map place_by_uid;
@@ -79,7 +80,7 @@ static inline bool order_event_is_outside(const struct order_events *events, uin
     return (events->outside.used | events->outside.small_room) != 0 && id_map_get(&events->outside, uid, &ignored);
 }
 uint32_t order_event_make(struct order_events *events, uint32_t uid); /* ORDER_NO_EVENT without memory */
-/* Its place may serve another: whoever has something there has to clear it before. */
+/* Its place may serve another event: what tables have there must be cleared before. */
 void order_event_drop(struct order_events *events, uint32_t uid);
 void order_events_free(struct order_events *events);
 
@@ -88,19 +89,20 @@ struct order {
     TABLE_OF(struct order_stream) streams;   /* by slot */
     TABLE_OF(struct order_context) contexts; /* by context position */
     TABLE_OF(struct order_host) hosts;       /* by thread position */
-    struct order_events *places;             /* of the events: by their uids */
+    struct order_events *places;             /* of events, by uid */
     TABLE_OF(struct order_event) events;     /* by place; generation 0: not recorded in this order */
-    uint64_t unknown_generations;            /* waits for a recording that the trace does not hold; they order nothing, */
-    struct vclock doubted; /* ... but up to these operations, somebody may come after more than is known */
+    uint64_t unknown_generations;            /* waits for a recording that the trace does not hold; they order nothing */
+    struct vclock doubted; /* later operations may come after operations up to these without being known to */
 };
 
-/* A stream begins to use a slot. False without memory. */
+/* A stream of the context (position) begins to use the slot. False without memory. */
 bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order_role role);
 
 /* The stream is gone and its work done: the slot may serve another. */
 void order_close(struct order *order, uint32_t slot);
 
-/* What the stream's next operation comes after: what thread position `thread` knows, and the implicit edges. */
+/* Joins into the stream's clock what its next operation comes after: what thread position `thread` knows, and implicit
+ * order. */
 void order_join(struct order *order, uint32_t slot, uint32_t thread);
 
 /* Whether implicit order has something new for the stream's next operation to come after. */
@@ -114,7 +116,7 @@ static inline bool order_has_new(const struct order *order, const struct order_s
     return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
 }
 
-/* Whether all that the thread knows is in the stream's clock already. Several threads may take turns on a stream. */
+/* Whether all that the thread knows is in the stream's clock already. Several threads may use a stream by turns. */
 static inline bool order_told(const struct order_stream *stream, uint32_t slot, const struct order_host *host,
                               uint32_t thread)
 {
@@ -140,10 +142,10 @@ static inline void order_submit(struct order *order, uint32_t slot, uint32_t thr
     vclock_raise(&stream->clock, slot, op);
 }
 
-/* The event gets its generation from the stream's last operation (submit the record itself first). */
+/* The event's recording of this generation stands for the stream's clock. Submit the record itself first. */
 void order_record(struct order *order, uint32_t event, uint32_t generation, uint32_t slot);
 
-/* What an event stands for at this generation: NULL if it stands for nothing or the trace does not tell for what. */
+/* What the event's recording of this generation stands for; NULL: for nothing, or the trace does not tell. */
 const struct vclock *order_event_clock(const struct order *order, uint32_t event, uint32_t generation);
 
 /* The stream's next operations come after the event. Submit the wait itself after this. */
@@ -157,16 +159,17 @@ void order_cover_stream(const struct order *order, uint32_t slot, enum order_act
 void order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out);
 void order_cover_context(const struct order *order, uint32_t context, struct vclock *out);
 
-void order_cover_host(const struct order *order, uint32_t thread, struct vclock *out); /* what the thread knows */
+void order_cover_host(const struct order *order, uint32_t thread, struct vclock *out); /* joins what the thread knows */
 
 /* Stream `waits` comes after what was on `behind` up to operation `upto`. What that came after in turn is known only if it
  * is the last there; else it is in doubt. */
 void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto);
 /* The stream's next operation comes after all of `clock`. */
 void order_come_after(struct order *order, uint32_t slot, const struct vclock *clock);
-/* Somebody waits for this recording, which stands for nothing that is known: is it known to stand for nothing? */
+/* A wait for a recording without a clock (order_event_clock). Unless that is known to stand for nothing, all is in doubt.
+ */
 void order_doubt_event(struct order *order, uint32_t event, uint32_t generation);
-/* Some stream, or the host, waits for some others, and which is not known. */
+/* A stream or the host waits for other streams, and which ones is not known. */
 void order_doubt_all(struct order *order);
 
 /* The thread now knows all of `clock` to be complete. */

@@ -3,24 +3,40 @@
  * The engine's one pass: for each call, what it comes after, what it touches, and what the host knows when it has returned.
  * Called by the report builder and by tests. Must come to an end on any input and take memory by what is alive only.
  */
-#include "analysis/order/knowledge.h"
+#include "analysis/order/verdict.h"
 
 #include <stdlib.h>
 
 #include "analysis/base/heap.h"
 #include "analysis/base/hints.h"
 #include "analysis/base/id_map.h"
+#include "analysis/model/model_orders.h"
+#include "analysis/order/memory/access_cache.h"
+#include "analysis/order/memory/conflicts.h"
+#include "analysis/order/memory/live_memories.h"
+#include "analysis/order/memory/signatures.h"
+#include "analysis/order/memory/touches.h"
+#include "analysis/order/strands/implicit_edges.h"
+#include "analysis/order/strands/knowledge.h"
+#include "analysis/order/strands/open_edges.h"
+#include "analysis/order/strands/order_loss.h"
+#include "analysis/order/strands/strand_events.h"
+#include "analysis/order/strands/strands.h"
+#include "analysis/order/sweep.h"
+#include "analysis/order/wait_covers.h"
 
 /* Of cuEventCreate. */
 enum { EVENT_DISABLE_TIMING = 2 };
 
 static bool begin(struct verdicts *v, struct model *model)
 {
-    v->ends = heap_bytes(ENDS * sizeof *v->ends); /* nobody asks for one that was not written */
-    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v, model))
+    v->ends = heap_bytes(ENDS * sizeof *v->ends); /* no entry is read before it was written */
+    if (v->ends == NULL || !TABLE_ADD(&v->strands) || !TABLE_ADD(&v->memories) || !access_cache_begin(v) ||
+        !order_loss_begin(v, model))
         return false;
-    v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX, .group = NO_GROUP};
-    v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
+    v->strands.items[HOST_STRAND] = (struct strand){.ended = UINT64_MAX, .group = NO_GROUP};
+    v->memories.items[0] =
+        (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .stint = ++v->stints};
     return true;
 }
 
@@ -32,7 +48,7 @@ static bool has_calls(const struct trace *trace, uint32_t thread)
     return false;
 }
 
-/* Until when threads of which nothing is left may have made calls; 0 none. */
+/* Ticks: until then threads of which no call is left may have made some; 0: there are none. */
 static uint64_t lost_until(const struct trace *trace)
 {
     uint64_t until = 0;
@@ -53,10 +69,10 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
     v->model = model;
     v->trace = trace;
     v->sink = sink;
-    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
+    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !implicit_order_promises(implicit_order_policy(&trace->defs));
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     v->few = FEW;
-    /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
+    /* Where recycled records were is not known. What threads gave up is placed by merge_in_gap. */
     v->lost_at = trace->header.recycled != 0;
     v->lost_until = lost_until(trace);
     v->times = trace->ops >> PTDS_OP_EVENT_ELAPSED & 1 ? TOUCHES_TIME : 0;
@@ -67,7 +83,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
         verdicts_end(v, NULL);
         return NULL;
     }
-    waits_follow(v);
+    wait_covers_follow(v);
     return v;
 }
 
@@ -105,15 +121,30 @@ struct edge_end verdicts_end_of(const struct call_view *view)
                              .target = view->submits ? call->target != 0 ? call->target : call->stream : 0};
 }
 
-/* A call's end, and the lane that it is about: of calls that are alike worked out once. */
+/* The strand that the call is on or about; opened if the call submits something to it. */
+static uint32_t strand_of(struct verdicts *v, const struct call_view *view)
+{
+    const struct call *call = view->call;
+    uint32_t strand = strands_of_call(v, call);
+    if (strand != NO_STRAND || !view->submits || (call->r.stream == 0 && call->r.target == 0))
+        return strand;
+    uint32_t closed = strands_to_close(v, call->r.enter);
+    if (closed != NO_STRAND) {
+        access_cache_write_all_back(v);
+        strands_close(v, closed);
+    }
+    return strands_open(v, call, closed);
+}
+
+/* Sets the call's end, and returns its strand. Calls of a class (view->alike) share what is worked out here. */
 static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view)
 {
-    uint32_t lane = lanes_of_call(v, view->call, view->submits);
+    uint32_t strand = strand_of(v, view);
     *v->end = verdicts_end_of(view);
     bool never = view->call->r.stream == 0 && view->call->r.target == 0;
-    if (view->alike != 0 && (lane != NO_LANE || never))
-        v->alike[view->alike % ALIKE] = (struct alike){view->alike, lane, *v->end};
-    return lane;
+    if (view->alike != 0 && (strand != NO_STRAND || never))
+        v->alike[view->alike % ALIKE] = (struct alike){view->alike, strand, *v->end};
+    return strand;
 }
 
 static inline uint32_t begin_call(struct verdicts *v, const struct call_view *view)
@@ -126,32 +157,32 @@ static inline uint32_t begin_call(struct verdicts *v, const struct call_view *vi
     v->end->ticks = view->call->r.enter;
     v->end->stack = view->call->r.stack;
     v->end->object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
-    return alike->lane;
+    return alike->strand;
 }
 
-static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t strand)
 {
-    const struct event *event = events_find(v, call->object, call->generation);
+    const struct strand_event *event = strand_events_find(v, call->object, call->generation);
     if (event != NULL)
-        events_wait(v, event, lane);
-    else if (events_are_unseen(v, call->object, call->generation))
+        strand_events_wait(v, event, strand);
+    else if (strand_events_are_unseen(v, call->object, call->generation))
         v->unseen_order = v->now;
 }
 
-/* Whether the lane's operation comes after nothing new by implicit order: the legacy stream goes on where it was, and no
- * blocking stream did anything since. */
+/* Whether implicit order puts nothing new before the strand's operation: it is the strand of the last legacy operation,
+ * and no blocking strand did anything since. */
 static inline bool goes_on(const struct verdicts *v, uint32_t at)
 {
-    const struct lane *lane = lanes_at(v, at);
-    const struct context *context = &v->contexts.items[lane->context];
-    return context->queue == at && context->legacy.newest == at && context->blocking_at <= lane->last;
+    const struct strand *strand = strands_at(v, at);
+    const struct context *context = &v->contexts.items[strand->context];
+    return context->queue == at && context->legacy.newest == at && context->blocking_at <= strand->last;
 }
 
-static inline void put_on_lane(struct verdicts *v, uint32_t lane)
+static inline void put_on_strand(struct verdicts *v, uint32_t strand)
 {
-    if (!goes_on(v, lane))
-        joins_implicit(v, lane);
-    lanes_at(v, lane)->last = v->now;
+    if (!goes_on(v, strand))
+        implicit_edges_join(v, strand);
+    strands_at(v, strand)->last = v->now;
 }
 
 /* Whether the operation may tell the program, by means that no call shows, that what came before it is done: a host
@@ -172,44 +203,44 @@ static bool may_tell(const struct ptds_rec_CALL *call)
 
 static RARE void tell(struct verdicts *v, uint32_t at)
 {
-    struct lane *lane = lanes_at(v, at);
-    bool all = vclock_join(&v->told, &lane->expl) && vclock_raise(&v->told, at, lane->last) &&
-               vclock_raise(&v->told_by_any_order, at, lane->last);
-    for (uint32_t about = 1; about < v->lanes.count; about++)
-        all &= about == at || vclock_raise(&v->told_by_any_order, about, lanes_own(v, lane, about));
+    struct strand *strand = strands_at(v, at);
+    bool all = vclock_join(&v->told, &strand->expl) && vclock_raise(&v->told, at, strand->last) &&
+               vclock_raise(&v->told_by_any_order, at, strand->last);
+    for (uint32_t about = 1; about < v->strands.count; about++)
+        all &= about == at || vclock_raise(&v->told_by_any_order, about, knowledge_own(v, strand, about));
     v->limited |= !all;
 }
 
-static RARE void record_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+static RARE void record_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t strand)
 {
     uint32_t ignored;
     if (v->times != 0 && !id_map_get(&v->untimed, call->object, &ignored))
-        conflicts_timed(v, lane);
-    events_record(v, call, lane);
+        conflicts_timed(v, strand);
+    strand_events_record(v, call, strand);
 }
 
-static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
+static void submit(struct verdicts *v, const struct call_view *view, uint32_t strand)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (call->op == PTDS_OP_EVENT_WAIT)
-        wait_for_event(v, call, lane);
-    put_on_lane(v, lane);
+        wait_for_event(v, call, strand);
+    put_on_strand(v, strand);
     if (may_tell(call))
-        tell(v, lane);
+        tell(v, strand);
     if (call->op == PTDS_OP_LAUNCH)
-        touches_of_launch(v, view->call, lane);
+        touches_of_launch(v, view->call, strand);
     else if (view->work)
-        touches_of_call(v, view->call, lane);
+        touches_of_call(v, view->call, strand);
     else if (call->op == PTDS_OP_EVENT_RECORD)
-        record_event(v, call, lane);
+        record_event(v, call, strand);
 }
 
-/* What changes no order of operations: allocations, and what is forgotten. */
+/* Calls that change no order of operations: allocations, frees, events. */
 static RARE void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     switch (call->op) {
-    case PTDS_OP_ALLOC: memories_add(v, view->call); break;
+    case PTDS_OP_ALLOC: live_memories_add(v, view->call); break;
     case PTDS_OP_FREE:
     case PTDS_OP_FREE_HOST:
     case PTDS_OP_ARRAY_DESTROY:
@@ -217,8 +248,8 @@ static RARE void take_objects(struct verdicts *v, const struct call_view *view, 
     case PTDS_OP_UNMAP: touches_of_free(v, view, NULL); break;
     case PTDS_OP_CTX_DESTROY:
         for (uint32_t i = 1; i < v->memories.count; i++)
-            if (v->memories.items[i].turn != 0 && v->memories.items[i].context == call->context)
-                memories_remove(v, &v->memories.items[i]);
+            if (v->memories.items[i].stint != 0 && v->memories.items[i].context == call->context)
+                live_memories_remove(v, &v->memories.items[i]);
         break;
     case PTDS_OP_EVENT_CREATE:
         if (v->times != 0 && call_word(view->call, 0) & EVENT_DISABLE_TIMING)
@@ -226,7 +257,7 @@ static RARE void take_objects(struct verdicts *v, const struct call_view *view, 
         break;
     case PTDS_OP_EVENT_DESTROY:
         id_map_remove(&v->untimed, call->object);
-        events_forget(v, call->object);
+        strand_events_forget(v, call->object);
         break;
     case PTDS_OP_CTX_EVENT_RECORD:
     case PTDS_OP_CTX_EVENT_WAIT: v->unseen_order = v->now; break;
@@ -239,24 +270,24 @@ static bool concerns(const struct call_view *view)
     return view->succeeded && (view->submits || view->scope != WAIT_NONE || view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD);
 }
 
-static ASIDE void take_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
+static ASIDE void take_call(struct verdicts *v, const struct call_view *view, uint32_t strand)
 {
     struct cover cover;
-    bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
-    if (view->submits && lane != NO_LANE)
-        submit(v, view, lane);
+    bool early = view->own_only && wait_covers_of(v, view, strand, &cover), waits = early;
+    if (view->submits && strand != NO_STRAND)
+        submit(v, view, strand);
     if (!view->own_only && view->scope != WAIT_NONE)
-        waits = waits_cover(v, view, lane, &cover);
+        waits = wait_covers_of(v, view, strand, &cover);
     if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
         take_objects(v, view, waits ? &cover : NULL);
     if (waits)
-        waits_start(v, &cover);
+        wait_covers_start(v, &cover);
 }
 
 static RARE void begin_ends_anew(struct verdicts *v)
 {
-    places_write_all_back(v);
-    lanes_keep_ends(v);
+    access_cache_write_all_back(v);
+    strands_keep_ends(v);
     v->ends_from += ENDS;
 }
 
@@ -279,21 +310,21 @@ const struct verdicts_found *verdicts_take(struct verdicts *v, const struct call
         return NULL;
     v->raced = v->may_race = v->gives_up = v->overtakes = false;
     if (v->defined_next <= view->call->r.enter)
-        v->defined_next = memories_defined(v, view->call->r.enter);
-    uint32_t lane = begin_call(v, view);
-    if (v->kept != NULL)
-        v->kept->view = view;
-    if (view->submits && lane != NO_LANE)
-        lanes_at(v, lane)->newest.op = v->now;
-    if (view->plain && lane != NO_LANE) {
-        put_on_lane(v, lane);
-        touches_of_launch(v, view->call, lane);
+        v->defined_next = live_memories_defined(v, view->call->r.enter);
+    uint32_t strand = begin_call(v, view);
+    if (v->loss != NULL)
+        v->loss->view = view;
+    if (view->submits && strand != NO_STRAND)
+        strands_at(v, strand)->newest.op = v->now;
+    if (view->plain && strand != NO_STRAND) {
+        put_on_strand(v, strand);
+        touches_of_launch(v, view->call, strand);
     } else {
         v->watched_used = UINT32_MAX;
-        take_call(v, view, lane);
+        take_call(v, view, strand);
     }
     if (v->fresh.count != 0)
-        edges_end_call(v, v->raced);
+        open_edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
         sweep(v);
     return (v->raced | v->may_race | v->gives_up | v->overtakes) ? found(v) : NULL;
@@ -304,18 +335,18 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     if (v == NULL)
         return;
     if (v->model->follower == &v->follower)
-        model_unfollow(v->model);
-    waits_free(v);
-    lanes_free(v);
-    edges_settle_all(v);
+        model_orders_unfollow(v->model);
+    wait_covers_free(v);
+    strands_free(v);
+    open_edges_settle_all(v);
     if (totals != NULL)
         *totals = v->totals;
-    events_free(v);
-    memories_free(v);
+    strand_events_free(v);
+    live_memories_free(v);
     signatures_free(v);
-    places_free(v);
-    edges_free(v);
-    kept_end(v);
+    access_cache_free(v);
+    open_edges_free(v);
+    order_loss_end(v);
     id_map_free(&v->untimed);
     vclock_free(&v->told);
     vclock_free(&v->told_by_any_order);

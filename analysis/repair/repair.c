@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass: the verdict engine tells each conflict that legacy order holds and explicit order does not; of those that the
- * policy does not hold either, some become waits. Called by the command and by tests. Must not know who orders whom: that
- * is model/under.h.
+ * One pass: the verdict engine tells each conflict that legacy order keeps in order and explicit order does not. Some of
+ * those that the policy does not keep in order either become waits. Called by the command and by tests. Must not decide
+ * which stream orders which: that is model/implicit_order.h.
  *
- * Which ones. Calls are taken in order, so all that comes before a call is known when it is taken. Of the operations that
- * it conflicts with, the newest is looked at first: if the call does not come after it anyway, it gets a wait for it, and
- * so comes after all that this one came after. Nothing later in the row, nor in the trace, could have implied that wait,
- * for whatever comes before the call comes earlier in the trace. So each wait is an order that no two others make up, all
- * waits together make all the orders, and there is no other set of waits between conflicting operations that does.
+ * Which conflicts become waits. Calls are taken in order, so the order before a call is complete when the call is taken. Of
+ * the operations that the call conflicts with, the newest is taken first. If the call does not come after that operation,
+ * the call gets a wait for it, and so comes after all that the operation comes after. No conflict taken later could imply
+ * the wait: an order that implies it ends before the call, so its conflicts were taken before. So no two waits make up a
+ * third, all waits together make all the orders, and no other set of waits between conflicting operations does.
  *
- * Two orders are kept: with the needed waits alone, and with all. A needed wait is one that the needed ones do not imply.
+ * Two sets of past clocks (past_clocks.h) are kept: with the needed waits alone, and with all waits. A needed wait is one
+ * that the other needed waits do not imply.
  */
 #include "analysis/repair/repair.h"
 
 #include <stdlib.h>
 
-#include "analysis/repair/known.h"
-#include "analysis/repair/places.h"
+#include "analysis/repair/past_clocks.h"
+#include "analysis/repair/repair_places.h"
 #include "analysis/report/walk_calls.h"
 
-enum { WITH_NEEDED, WITH_ALL, ORDERS }; /* which waits are in it */
+enum { WITH_NEEDED, WITH_ALL, ORDERS }; /* which waits an order has */
 
 /* A call that has been taken. */
 struct taken {
@@ -36,9 +37,9 @@ struct repairing {
     unsigned policy;
     struct verdicts *verdicts;
     struct model *model;
-    struct known_order order[ORDERS];
+    struct past_clocks past[ORDERS];
     TABLE_OF(struct taken) calls;                /* by number */
-    TABLE_OF(struct verdict_conflict) conflicts; /* of one call and one way, not settled yet */
+    TABLE_OF(struct verdict_conflict) conflicts; /* of one call, at one moment (enum conflict_at) */
     bool failed;
 };
 
@@ -54,7 +55,7 @@ static const struct taken *call_of(const struct repairing *r, uint64_t number)
     return number < r->calls.count ? &r->calls.items[number] : NULL;
 }
 
-/* The newest first. */
+/* The newest first operation first. */
 static int by_first(const void *a, const void *b)
 {
     const struct verdict_conflict *one = a, *two = b;
@@ -75,9 +76,9 @@ static void add_wait(struct repairing *r, const struct verdict_conflict *conflic
         (struct repair_wait){conflict->first, conflict->second, conflict->at, conflict->verdict, conflict->reason};
 }
 
-/* The conflicts' second comes after `before`, in either order. Adds the waits of this verdict that it lacks in this order,
- * and what they bring to `before`: all orders from this one on have them. */
-static void settle_verdict(struct repairing *r, unsigned which, enum verdict verdict, struct vclock before[ORDERS])
+/* The second operation of the conflicts comes after `before[i]` in order i. Adds the waits for conflicts of this verdict
+ * that order `which` lacks, and what the waits bring to `before`: a needed wait is in both orders. */
+static void add_waits_of(struct repairing *r, unsigned which, enum verdict verdict, struct vclock before[ORDERS])
 {
     for (size_t i = 0; i < r->conflicts.count; i++) {
         const struct verdict_conflict *conflict = &r->conflicts.items[i];
@@ -85,36 +86,36 @@ static void settle_verdict(struct repairing *r, unsigned which, enum verdict ver
         if (conflict->verdict != verdict || first == NULL || first->slot == MODEL_NO_SLOT ||
             call_of(r, conflict->second) == NULL)
             continue;
-        if (vclock_get(&r->order[which].done, first->slot) >= conflict->first ||
+        if (vclock_get(&r->past[which].done, first->slot) >= conflict->first ||
             vclock_get(&before[which], first->slot) >= conflict->first)
             continue;
         for (unsigned k = which; k < ORDERS; k++)
-            r->failed |= !known_behind(&r->order[k], first->slot, conflict->first, &before[k]);
+            r->failed |= !past_clocks_of(&r->past[k], first->slot, conflict->first, &before[k]);
         add_wait(r, conflict);
     }
 }
 
-static void settle(struct repairing *r, struct vclock before[ORDERS])
+static void add_waits(struct repairing *r, struct vclock before[ORDERS])
 {
     if (r->conflicts.count > 1)
         qsort(r->conflicts.items, r->conflicts.count, sizeof *r->conflicts.items, by_first);
-    settle_verdict(r, WITH_NEEDED, VERDICT_NEEDED, before);
-    settle_verdict(r, WITH_ALL, VERDICT_MAYBE_NEEDED, before);
+    add_waits_of(r, WITH_NEEDED, VERDICT_NEEDED, before);
+    add_waits_of(r, WITH_ALL, VERDICT_MAYBE_NEEDED, before);
     r->conflicts.count = 0;
 }
 
-/* Those with the host: when a wait has returned, or in the call at hand. */
-static void settle_host(struct repairing *r, uint64_t ticks, const struct call_view *view)
+/* Conflicts whose second side is the host: after a wait that has returned, or (`view`) in the call at hand. */
+static void add_host_waits(struct repairing *r, uint64_t ticks, const struct call_view *view)
 {
     struct vclock before[ORDERS] = {{0}, {0}};
     for (unsigned i = 0; i < ORDERS; i++) {
-        known_until(&r->order[i], ticks);
+        past_clocks_until(&r->past[i], ticks);
         if (view != NULL)
-            known_cover(&r->order[i], r->model, view, &before[i]);
+            past_clocks_cover(&r->past[i], r->model, view, &before[i]);
     }
-    settle(r, before);
+    add_waits(r, before);
     for (unsigned i = 0; i < ORDERS; i++) {
-        r->failed |= !vclock_join(&r->order[i].done, &before[i]);
+        r->failed |= !vclock_join(&r->past[i].done, &before[i]);
         vclock_free(&before[i]);
     }
 }
@@ -123,9 +124,9 @@ static void take_conflict(struct conflict_sink *sink, const struct verdict_confl
 {
     struct repairing *r = (struct repairing *)sink;
     const struct verdict_conflict *last = r->conflicts.count != 0 ? TABLE_LAST(&r->conflicts) : NULL;
-    /* Only waits that have returned are told of before a call's own conflicts. */
+    /* Conflicts after a wait that has returned are told first; the call's own conflicts follow. */
     if (last != NULL && last->at == CONFLICT_AFTER_WAIT && (last->at != conflict->at || last->second != conflict->second))
-        settle_host(r, last->ticks, NULL);
+        add_host_waits(r, last->ticks, NULL);
     if (TABLE_ADD(&r->conflicts))
         *TABLE_LAST(&r->conflicts) = *conflict;
     else
@@ -148,10 +149,10 @@ static void submit(struct repairing *r, const struct call_view *view, uint32_t s
 {
     struct vclock before[ORDERS] = {{0}, {0}};
     for (unsigned i = 0; i < ORDERS; i++)
-        known_before(&r->order[i], r->model, view, &before[i]);
-    settle(r, before);
+        past_clocks_before(&r->past[i], r->model, view, &before[i]);
+    add_waits(r, before);
     for (unsigned i = 0; i < ORDERS; i++) {
-        known_submit(&r->order[i], r->model, slot, view->number, &before[i]);
+        past_clocks_submit(&r->past[i], r->model, slot, view->number, &before[i]);
         vclock_free(&before[i]);
     }
 }
@@ -162,7 +163,7 @@ static void take_call(struct walker *walker, struct model *model, const struct c
     uint32_t slot = MODEL_NO_SLOT;
     r->model = model;
     for (unsigned i = 0; i < ORDERS; i++)
-        slot = known_slot(&r->order[i], model, view); /* a stream's slot is the same in all orders */
+        slot = past_clocks_slot(&r->past[i], model, view); /* a stream's slot is the same in all orders */
     note_call(r, view, slot);
     if (view->call->r.op == PTDS_OP_ALLOC || view->call->r.op == PTDS_OP_ALLOC_ASYNC) {
         struct edge_end call = verdicts_end_of(view);
@@ -170,16 +171,16 @@ static void take_call(struct walker *walker, struct model *model, const struct c
     }
     verdicts_take(r->verdicts, view, walker->gap);
     if (r->conflicts.count != 0 && TABLE_LAST(&r->conflicts)->at == CONFLICT_AFTER_WAIT)
-        settle_host(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
+        add_host_waits(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
     for (unsigned i = 0; i < ORDERS; i++)
-        known_until(&r->order[i], view->call->r.enter);
+        past_clocks_until(&r->past[i], view->call->r.enter);
     if (r->conflicts.count != 0 && TABLE_LAST(&r->conflicts)->at == CONFLICT_ON_HOST)
-        settle_host(r, view->call->r.enter, view);
+        add_host_waits(r, view->call->r.enter, view);
     if (slot != MODEL_NO_SLOT)
         submit(r, view, slot);
-    r->conflicts.count = 0; /* of operations on streams beyond what is followed */
+    r->conflicts.count = 0; /* left are those of operations on streams beyond what the model follows */
     for (unsigned i = 0; i < ORDERS; i++)
-        known_wait(&r->order[i], model, view);
+        past_clocks_wait(&r->past[i], model, view);
 }
 
 static bool begin(struct walker *walker, struct model *model)
@@ -188,7 +189,7 @@ static bool begin(struct walker *walker, struct model *model)
     r->model = model;
     model->keeps_slots = true; /* what was on a stream may be pending under the policy when it is long done in the run */
     for (unsigned i = 0; i < ORDERS; i++)
-        if (!known_begin(&r->order[i], model, r->policy))
+        if (!past_clocks_begin(&r->past[i], model, r->policy))
             return false;
     r->verdicts = verdicts_begin(model, &r->edges);
     if (r->verdicts == NULL)
@@ -204,7 +205,7 @@ static void end(struct walker *walker)
     struct verdict_totals totals = {0};
     verdicts_end(r->verdicts, &totals);
     if (r->conflicts.count != 0)
-        settle_host(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
+        add_host_waits(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
     r->out->partly |= totals.dropped != 0 || totals.unplaced != 0 || r->model == NULL || r->model->unplaced != 0;
 }
 
@@ -219,8 +220,8 @@ int repair_of(struct repair *repair, const struct report *report, unsigned polic
         repair_places_count(&r.places, &r.calls.items[i].end);
     repair_places_end(&r.places, repair);
     for (unsigned i = 0; i < ORDERS; i++) {
-        repair->wide |= r.order[i].thinned;
-        known_end(&r.order[i]);
+        repair->wide |= r.past[i].thinned;
+        past_clocks_end(&r.past[i]);
     }
     free(r.calls.items);
     free(r.conflicts.items);

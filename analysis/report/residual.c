@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/id_map.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/report/report.h"
 #include "analysis/report/walk_calls.h"
 
@@ -58,9 +59,9 @@ static unsigned reasons_of(const struct waiting *f, const struct model *model, c
 {
     struct vclock real = {0}, asked = {0}, run = {0};
     unsigned reasons = 0;
-    model_cover(model, &model->real, view, &real);
-    model_cover(model, order_of(model, f->asked), view, &asked);
-    model_cover(model, order_of(model, f->run), view, &run);
+    model_orders_cover(model, &model->real, view, &real);
+    model_orders_cover(model, order_of(model, f->asked), view, &asked);
+    model_orders_cover(model, order_of(model, f->run), view, &run);
     for (uint32_t slot = 0; slot < model->streams.count; slot++) {
         uint64_t op = vclock_get(&real, slot);
         if (op == view->number) /* the call's own operation; what is behind that on its stream? */
@@ -123,7 +124,7 @@ static void add(struct waiting *f, enum residual_kind kind, struct model *model,
 
 static void place(struct waiting *f, struct model *model, const struct call_view *view)
 {
-    uint32_t slot = view->submits ? model_open_replay_slot(model, f->asked, view) : MODEL_NO_SLOT;
+    uint32_t slot = view->submits ? model_orders_open_slot(model, f->asked, view) : MODEL_NO_SLOT;
     while (f->placed.count <= view->number) {
         if (!TABLE_ADD(&f->placed)) {
             f->failed = true;
@@ -148,8 +149,8 @@ static void take_call(struct walker *walker, struct model *model, const struct c
 static bool begin(struct walker *walker, struct model *model)
 {
     struct waiting *f = walker->data;
-    f->asked = model_replay(model, ORDER_EXPLICIT);
-    f->run = model_replay(model, ORDER_AS_RUN_EXPLICIT);
+    f->asked = model_orders_replay(model, ORDER_EXPLICIT);
+    f->run = model_orders_replay(model, ORDER_AS_RUN_EXPLICIT);
     return f->asked != UINT32_MAX && f->run != UINT32_MAX;
 }
 
@@ -184,7 +185,7 @@ static void find_sites(const struct waiting *f)
 /* Whether data asked for it, as far as the shim saw. */
 static bool is_kept(const struct definitions *defs, enum residual_kind kind)
 {
-    unsigned run = order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+    unsigned run = implicit_order_policy(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
     return kind == RESIDUAL_DATA ||
            (kind == RESIDUAL_SHARED && run == ORDER_GUARDED); /* conflicting threads share a lane */
 }

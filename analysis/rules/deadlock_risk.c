@@ -10,6 +10,7 @@
 
 #include "analysis/trace/in_flight.h"
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 enum { OUTSIDE_PROGRESS, OUTLIVED, NEVER_RETURNED };
 enum { FAR_BACK = 256, LONG_NS = 1000000000 };
@@ -107,7 +108,7 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    if (!view->blocked || !model_waits_unasked(view))
+    if (!view->blocked || !model_orders_wait_unasked(view))
         return;
     uint32_t slot = unending_among(run, &view->waits, view->target);
     if (slot != MODEL_NO_SLOT) {

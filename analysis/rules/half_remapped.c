@@ -59,7 +59,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     if (call->flags & PTDS_CALL_REMAPPED) {
         state->remapped = true;
-        state->unordered |= order_role_of(view->target_kind) == ORDER_ROLE_NONE;
+        state->unordered |= implicit_order_role(view->target_kind) == ORDER_ROLE_NONE;
         return;
     }
     uint32_t why = reason(call->flags);
@@ -105,7 +105,7 @@ static void end(struct rule_run *run)
         finding_drop_all(&run->findings);
         return;
     }
-    bool lost = state->unordered && !order_promised(defs);
+    bool lost = state->unordered && !implicit_order_promised(defs);
     for (size_t i = 0; i < run->findings.list.count && lost; i++) {
         finding_severity(run->findings.list.items[i], SEVERITY_WARNING);
         finding_doubt(run->findings.list.items[i], DOUBT_MAY);

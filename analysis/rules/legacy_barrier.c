@@ -5,6 +5,7 @@
  * for this rule to say.
  */
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 enum { FAN_IN, FAN_OUT, SYNC };
 
@@ -72,7 +73,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 {
     const struct ptds_rec_CALL *call = &judged->view->call->r;
     uint32_t legacy = call->target != 0 ? call->target : call->stream;
-    if (call->op != PTDS_OP_STREAM_SYNC || !model_waits_unasked(judged->view))
+    if (call->op != PTDS_OP_STREAM_SYNC || !model_orders_wait_unasked(judged->view))
         return;
     for (uint32_t i = 0; i < judged->count; i++)
         if (judged->stream[i].uid == legacy || (judged->wide && judged->stream[i].need == NOT_NEEDED))

@@ -10,7 +10,8 @@
 
 #include "analysis/findings/rule.h"
 #include "analysis/base/heap.h"
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
+#include "analysis/model/model_orders.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
 
@@ -21,7 +22,7 @@ static const char *const details[] = {
 struct recent {
     uint32_t uid, count, next;
     struct {
-        struct touch touch;
+        struct named_range touch;
         uint64_t op;
     } kept[TOUCHES];
 };
@@ -41,7 +42,7 @@ struct state {
 
 static void remember(struct state *state, const struct rule_run *run, const struct call_view *view)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     bool all;
     struct recent *recent = TABLE_AT(&state->streams, view->target);
     if (recent == NULL)
@@ -49,7 +50,7 @@ static void remember(struct state *state, const struct rule_run *run, const stru
     uint32_t uid = run->model->streams.items[view->target].uid;
     if (recent->uid != uid)
         *recent = (struct recent){.uid = uid};
-    unsigned count = touch_of(view->call, touch, &all);
+    unsigned count = named_range_of(view->call, touch, &all);
     for (unsigned i = 0; i < count; i++) {
         recent->kept[recent->next].touch = touch[i];
         recent->kept[recent->next].op = view->number;
@@ -91,12 +92,12 @@ static void waited(struct state *state, const struct call_view *view)
  * this call; MODEL_NO_SLOT if there is none. */
 static uint32_t conflict(const struct state *state, struct model *model, const struct call_view *view)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     bool all;
-    unsigned count = touch_of(view->call, touch, &all);
+    unsigned count = named_range_of(view->call, touch, &all);
     uint32_t found = MODEL_NO_SLOT;
     struct vclock before = {0};
-    model_comes_after(model, &model->real, view, &before);
+    model_orders_before(model, &model->real, view, &before);
     for (uint32_t slot = 0; found == MODEL_NO_SLOT && slot < state->streams.count && slot < model->streams.count; slot++) {
         const struct recent *recent = &state->streams.items[slot];
         if (slot == view->target || recent->uid != model->streams.items[slot].uid || !model_is_pending(model, slot))
@@ -104,8 +105,8 @@ static uint32_t conflict(const struct state *state, struct model *model, const s
         for (uint32_t i = 0; i < recent->count * count; i++) {
             uint64_t op = recent->kept[i / count].op;
             bool ordered = op <= vclock_get(&model->done, slot) || op <= vclock_get(&before, slot);
-            const struct touch *first = &recent->kept[i / count].touch, *second = &touch[i % count];
-            if (!ordered && !(first->reads && second->reads) && touch_meets(*first, *second))
+            const struct named_range *first = &recent->kept[i / count].touch, *second = &touch[i % count];
+            if (!ordered && !(first->reads && second->reads) && named_range_meets(*first, *second))
                 found = slot;
         }
     }

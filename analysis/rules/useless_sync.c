@@ -12,6 +12,7 @@
 #include "analysis/base/heap.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 enum { NOTHING_NEW, NOT_USED };
 enum { WAITERS = 32, LONG_NS = 20000 };
@@ -26,7 +27,7 @@ static bool covers_new(struct model *model, const struct call_view *view, bool *
 {
     struct vclock covered = {0}, known = {0};
     bool found = false;
-    model_cover(model, &model->real, view, &covered);
+    model_orders_cover(model, &model->real, view, &covered);
     order_cover_host(&model->real, view->thread, &known);
     for (uint32_t slot = 0; slot < model->streams.count && !found; slot++) {
         uint64_t work = model->streams.items[slot].last_work, upto = vclock_get(&covered, slot);

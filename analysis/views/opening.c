@@ -145,7 +145,7 @@ struct line opening_lost(const struct report *report)
     if (!edges->analysed || report->totals.remapped == 0 ||
         edges->lost[LOSS_NONE] + edges->lost[LOSS_POSSIBLE] + edges->lost[LOSS_DEFINITE] == 0)
         return line;
-    if (order_promised(&report->trace.defs))
+    if (implicit_order_promised(&report->trace.defs))
         line_add(&line, "; %.20s keeps them", report_words_policy(report));
     else if (edges->lost[LOSS_DEFINITE] + edges->lost[LOSS_POSSIBLE] != 0)
         line_add(&line, "; gone: ");

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 
 #include "analysis/base/id_map.h"
-#include "analysis/order/mangled.h"
+#include "analysis/order/arguments/mangled_access.h"
 #include "analysis/trace/device_runs.h"
+#include "analysis/model/model_orders.h"
 
 enum { QUICK_PERCENT = 5 };
 
@@ -86,7 +87,7 @@ static struct kernel_touches touches_by_name(const struct trace *trace, const st
 {
     uint8_t kinds[64];
     const char *name = definitions_string(&trace->defs, kernel->name);
-    int count = name != NULL ? mangled_parameters(name, kinds, 64) : -1;
+    int count = name != NULL ? mangled_access_parameters(name, kinds, 64) : -1;
     struct kernel_touches touches = {.variables = kernel->variables};
     for (int i = 0; i < count && kernel->layout != NULL && (uint32_t)count == kernel->params; i++)
         if (kinds[i] == MANGLED_CONST_POINTER)
@@ -215,7 +216,7 @@ static void set_streams(struct recorded *r, struct step *step, const struct call
     step->sent = view->target != MODEL_NO_SLOT ? view->target : step->named;
     step->own = own_stream(r, view);
     if (step->named != MODEL_NO_SLOT)
-        step->order = model_order_call(view);
+        step->order = model_orders_call_of(view);
 }
 
 /* What nearly all of the trace's calls of this kind take: whatever else held them up, it did not hold up the quickest. */

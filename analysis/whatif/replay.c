@@ -53,7 +53,7 @@ static struct moment queue_up(struct run *run, const struct step *step, struct l
 /* Returns when what the step put on its stream is done. Implicit order is symmetrical, so `after` says all. */
 static struct moment submit(struct run *run, const struct step *step, struct moment entered)
 {
-    struct ordered ordered = order_under(run->policy, &step->order);
+    struct ordered ordered = implicit_order_under(run->policy, &step->order);
     struct lane *lane = lane_of(run, step, ordered);
     struct context *context = context_of(run, step);
     bool spreads = run->assumptions->spreads && ordered.place == ORDER_AT_OWN && step->engine != ENGINE_NONE;
@@ -97,7 +97,7 @@ static struct moment waits_for(struct run *run, const struct step *step, struct 
     if (step->waits == WAIT_CONTEXT)
         return moment_of_roles(own, ORDER_OF_ALL, context->end);
     call.act = ORDER_WAITS;
-    struct ordered ordered = order_under(run->policy, &call);
+    struct ordered ordered = implicit_order_under(run->policy, &call);
     struct lane *lane = lane_of(run, step, ordered);
     struct moment until = moment_max(own, &lane->end);
     lane->done = lane->end;
@@ -117,7 +117,7 @@ static struct moment passed_over(const struct run *run, const struct step *step,
     bool often = run->recorded->meets_often, meets = step->copies && (step->meets || often);
     uint64_t since = often ? thread->called.at : thread->copied;
     if (!run->assumptions->passes_over || !meets || until.at <= thread->called.at || until.at <= since ||
-        order_under(run->policy, &call).place != ORDER_AT_PER_THREAD)
+        implicit_order_under(run->policy, &call).place != ORDER_AT_PER_THREAD)
         return until;
     return moment_after(until, (often ? 2 : 1) * (until.at - since), PART_DRIVER);
 }
@@ -164,10 +164,10 @@ static struct moment begin(struct run *run, const struct step *step)
 static bool is_apart(const struct run *run, const struct step *step)
 {
     struct order_call call = step->submits ? step->order : (struct order_call){.named = ORDER_ROLE_LEGACY};
-    enum order_place place = order_under(run->policy, &call).place;
+    enum order_place place = implicit_order_under(run->policy, &call).place;
     if (place == ORDER_AT_NAMED && call.named == ORDER_ROLE_BLOCKING) { /* nobody joins it if default-stream work moves */
         call.named = ORDER_ROLE_LEGACY;
-        place = order_under(run->policy, &call).place;
+        place = implicit_order_under(run->policy, &call).place;
     }
     return place == ORDER_AT_OWN || place == ORDER_AT_PER_THREAD;
 }

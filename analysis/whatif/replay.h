@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A recorded run once more, under a policy: each thread does what it did, each operation takes as long as it took, and what
- * comes after what is order_under's.
+ * comes after what is implicit_order_under's.
  *
  * What the trace does not tell is decided once against a gain and once for it (struct assumptions); the truth lies between.
  */

@@ -78,7 +78,7 @@ static enum whatif_doubt doubt_of(const struct report *report, const struct reco
         return WHATIF_TOO_LONG;
     if (definitions_setting(&trace->defs, "policy") == NULL)
         return WHATIF_UNSAID;
-    if (order_policy_of_run(&trace->defs) != ORDER_LEGACY)
+    if (implicit_order_policy(&trace->defs) != ORDER_LEGACY)
         return WHATIF_REMAPPED;
     if (trace->lost != 0 || trace->damaged != 0)
         return WHATIF_GAPS;

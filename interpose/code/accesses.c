@@ -133,7 +133,7 @@ static int add_loaded_halves(const struct looked *looked, struct beginning *begi
     return found;
 }
 
-/* NOISE: of words that lay in shared memory nobody knows which half each is. */
+/* NOISE: of a word that lay in shared memory it is not known whether it is the low or the high half. */
 enum outcome { UNKNOWN, KNOWN, NOISE, OWN };
 
 static enum outcome parameter(const struct looked *looked, struct beginning *beginning, uint32_t what)
@@ -229,7 +229,7 @@ static void look_at_sum(struct looked *looked, list sum)
         add_all(looked, &beginning);
 }
 
-/* Number 0 and what lies near it is nobody's: the kernel fails there. */
+/* No memory lies at number 0 and near it: the kernel fails there. */
 enum { NEAR_NULL = 65536 };
 static int is_null(const struct solver *solver, struct address address)
 {
@@ -287,7 +287,7 @@ void accesses_handle(struct solver *solver, const struct step *step, value_id ha
         list sum = values_at(values, sums, i);
         uint32_t word = values_at(values, sum, 0);
         if (values_count(values, sum) == 1 && token_kind(word) == TOKEN_PARAMETER)
-            accesses_add_handle(solver, token_what(word), step->use);
+            accesses_facts_add_handle(solver, token_what(word), step->use);
         else
             form_unknown(solver->form, CODE_WHY_HANDLE, step->at, NULL);
     }

@@ -107,7 +107,7 @@ struct form {
     struct code_facts *facts; /* parameters, variables, flags and instructions are the front end's to fill in */
 };
 
-/* Adds a step like that one. Returns its number; UINT32_MAX: there is no memory for it, and the facts say so. */
+/* Adds a copy of the step. Returns its number; UINT32_MAX: there is no memory for it, and the facts say so. */
 uint32_t form_add(struct form *form, const struct step *step);
 
 /* Adds a target of a SWITCH. Returns its place. */

@@ -13,7 +13,7 @@ struct arena;
 /* A word that others are made of: its kind in the upper 4 bits, what it is in the lower 28. */
 enum token_kind {
     TOKEN_PARAMETER, /* of the parameters, from that byte on */
-    TOKEN_RANGE,     /* of the parameters, nobody knows where; low bit: upper half of 64 bits */
+    TOKEN_RANGE,     /* of the parameters, at an unknown byte; low bit: upper half of 64 bits */
     TOKEN_VARIABLE,  /* a half of a variable's address */
     TOKEN_DATA,   /* what lies in a constant variable: variable << 20 | byte; DATA_ANYWHERE with the low bit as of RANGE */
     TOKEN_LOADED, /* what that step loaded: step << 7 | word */
@@ -22,8 +22,8 @@ enum token_kind {
     TOKEN_PLACE,      /* the address of the parameters themselves */
     TOKEN_HEAP,       /* what malloc returned */
     TOKEN_OTHER,      /* of numbers that begin no address of the program's */
-    TOKEN_EITHER,     /* in a sum: nobody knows which of its words the sum has, nor how often */
-    TOKEN_FORGOTTEN   /* nobody knows */
+    TOKEN_EITHER,     /* in a sum: it is not known which of its words the sum has, nor how often */
+    TOKEN_FORGOTTEN   /* not known */
 };
 enum { TOKEN_BITS = 28, DATA_BITS = 20, DATA_ANYWHERE = 0xffffe, LOADED_BITS = 7 };
 static inline uint32_t token(enum token_kind kind, uint32_t what)

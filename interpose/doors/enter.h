@@ -11,8 +11,8 @@
 #include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/devicetimes.h"
-#include "interpose/record/record.h"
+#include "interpose/record/device/device_times.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -50,15 +50,16 @@ static inline void leave_real(struct call *C)
     around_call_leaving(C);
 }
 
-/* Where the host could tell by the call that promised work is pending, before all else. */
+/* Before all else, where the host could tell by the call that promised work is pending: waits for that work. */
 static inline void settle_first(struct call *C)
 {
     if (guard_on)
         wait_deferred_all(C);
 }
 
-/* The driver was out of memory: 1 if there was such work, which may have given some back. */
-int settles_for(struct call *C, int programs_errno);
+/* The driver was out of memory: waits for work whose wait was deferred, which may give memory back. 1: there was such work.
+ */
+int enter_waits_deferred(struct call *C, int programs_errno);
 
 /* The real call is made a second time. */
 static inline void enter_again(struct call *C)
@@ -75,10 +76,10 @@ static inline void leave_call(struct call *C)
 {
     around_call_late(C);
     if (C->enter)
-        record_call(C);
+        recorder_call(C);
 }
 
-/* After an implicit call: the host wait that the policy owes. */
+/* After an implicit call: the host wait that the original function promises. */
 static inline void leave_implicit(struct call *C)
 {
     if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && guard_on) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "interpose/base/cancel.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
@@ -23,13 +24,15 @@
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
+#include "interpose/footprint/operations/blocks_host.h"
 
 /* ---- around every call ---- */
 
 /* What is on its way into the driver at this moment is not waited for. */
 static void all_begun(struct call *C)
 {
-    struct context *context = objects_context_now(C->thread);
+    struct context *context = contexts_now(C->thread);
     if (C->api != API_cuCtxSynchronize || !context->pool)
         return;
     memset(C->guarded.ordered, 0, sizeof C->guarded.ordered);
@@ -49,7 +52,7 @@ static void all_done(struct call *C)
     lock_take(&guard_state.lock);
     for (unsigned i = 0; i < guard_state.order.high; i++)
         promises_done(&guard_state.order, i, C->guarded.ordered[i]);
-    pool_anew(objects_context_now(C->thread));
+    pool_anew(contexts_now(C->thread));
     lock_drop(&guard_state.lock);
 }
 
@@ -152,7 +155,7 @@ static __attribute__((noinline)) void leave_turn(struct call *C)
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         register_done(C, C->result);
-    if (C->guarded.settled && C->result == CUDA_SUCCESS && footprint_is_done(C))
+    if (C->guarded.settled && C->result == CUDA_SUCCESS && blocks_host_is_done(C))
         copied(C);
 }
 

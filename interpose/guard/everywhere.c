@@ -18,6 +18,8 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/kinds.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/streams.h"
 
 /* 0: the host has waited for all work instead, and nothing else is to be done. */
 static int take_part(struct call *C, const struct where *where)
@@ -40,7 +42,7 @@ static int on_created(struct call *C, struct context *context, int by_legacy)
     enum { AT_A_TIME = 64 };
     struct stream *streams[AT_A_TIME];
     unsigned next = 0, count;
-    while ((count = objects_streams_of(context, &next, streams, AT_A_TIME))) {
+    while ((count = streams_of(context, &next, streams, AT_A_TIME))) {
         for (unsigned i = 0; i < count; i++) {
             const struct where where = {.on = ON_STREAM_UNNAMED, .stream = streams[i], .context = context};
             int unseen = streams[i]->kind == PTDS_STREAM_BLOCKING && !__atomic_load_n(&streams[i]->lane, __ATOMIC_RELAXED);
@@ -67,7 +69,7 @@ static int on_legacy(struct call *C, struct context *context)
 
 void everywhere_take_part(struct call *C)
 {
-    struct context *context = guard_on ? objects_context_now(C->thread) : NULL;
+    struct context *context = guard_on ? contexts_now(C->thread) : NULL;
     if (!context || !context->handle || context->kind == PTDS_CONTEXT_GREEN || !pool_of(context))
         return;
     lock_take(&guard_state.lock); /* who looks at an event there finds all of it as it was, or as it is from now on */

@@ -7,8 +7,9 @@
 #include <errno.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/operations/blocks_host.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
@@ -53,7 +54,7 @@ static void classify(struct call *C, int implicit)
 {
     enum guard_kind kind = guard_kind_of(C);
     C->guarded.kind = (uint8_t)kind;
-    C->guarded.waits = (uint8_t)(implicit ? footprint_blocks_host(C) : kind == GUARD_SYNC || kind == GUARD_QUERY);
+    C->guarded.waits = (uint8_t)(implicit ? blocks_host(C) : kind == GUARD_SYNC || kind == GUARD_QUERY);
     if (kind == GUARD_NOTHING)
         register_none(C);
 }
@@ -192,7 +193,7 @@ void guard_finish_alone(struct call *C)
 /* A synchronous form that goes as it is: the host waits inside the driver, so it waits here first, out of its turn. */
 static void begin_as_is(struct call *C, const struct where *where)
 {
-    if ((C->flags & PTDS_CALL_IMPLICIT) && !turn_settles(C) && footprint_blocks_host(C))
+    if ((C->flags & PTDS_CALL_IMPLICIT) && !turn_settles(C) && blocks_host(C))
         register_and_wait(C, where); /* else it comes with the turn */
     if (register_begin(C, where) < 0)
         alone(C);

@@ -6,7 +6,8 @@
 #include "interpose/guard/repeat_launch.h"
 
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/launches/plain_launch.h"
+#include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/kinds.h"
@@ -43,14 +44,14 @@ int repeat_launch_go(struct repeat_launch *again, CUfunction function, void *con
     struct thread *thread = thread_self;
     if (!thread || thread->fork_generation != thread_fork_generation)
         return 0;
-    const struct kernel *kernel = kernels_met(thread, function);
+    const struct kernel *kernel = kernel_table_met(thread, function);
     const struct thread_context *here = kernel ? as_before(thread) : NULL;
     if (!here)
         return 0;
     struct touched touched;
     touched.count = touched.opaque = touched.host = 0;
     unsigned lane = here->lanes[0];
-    if (!(kernels_touch_nothing(kernel, params) || kernels_touch_plainly(thread, kernel, params, &touched)) ||
+    if (!(plain_launch_touches_nothing(kernel, params) || plain_launch_touch(thread, kernel, params, &touched)) ||
         !goes(thread, lane, &touched))
         return 0;
     *again = (struct repeat_launch){issue_lanes[lane].handle, thread, lane, touched.count != 0};
@@ -66,13 +67,13 @@ struct repeat_launch_listed repeat_launch_go_listed(struct thread *thread, CUfun
                                                     uint64_t *word)
 {
     const struct repeat_launch_listed no = {NULL, 0, 0, 0, 0};
-    const struct kernel *kernel = kernels_met(thread, function);
+    const struct kernel *kernel = kernel_table_met(thread, function);
     const struct thread_context *here = kernel ? as_before(thread) : NULL;
     if (!here)
         return no;
     struct touched touched;
     touched.count = touched.opaque = touched.host = 0;
-    unsigned words = kernels_list_plainly(thread, kernel, params, &touched, word);
+    unsigned words = plain_launch_list(thread, kernel, params, &touched, word);
     if (!words || !goes(thread, here->lanes[0], &touched))
         return no;
     return (struct repeat_launch_listed){here, kernel->uid, here->lanes[0], (uint8_t)words, touched.count != 0};

@@ -27,7 +27,7 @@ static inline void guard_launched_again(const struct repeat_launch *again)
         repeat_launch_gone(again->thread, again->lane);
 }
 
-/* The same for a launch that is recorded; `word` gets what kernels_list_plainly lists. By value and small, so that the long
+/* The same for a launch that is recorded; `word` gets what plain_launch_list lists. By value and small, so that the long
  * way can be jumped to. */
 struct repeat_launch_listed {
     const struct thread_context *here; /* NULL: nothing was done, it takes the long way */

@@ -8,7 +8,8 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/operations/event_uids.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/wait_deferred.h"
@@ -18,14 +19,16 @@
 #include "interpose/guard/decide/queue_share.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/streams.h"
 
 struct routing routing = {.policy = &policy_none};
 
 static void graph_event(CUevent event, int waits)
 {
     if (!waits)
-        objects_event_in_graph(event);
+        event_uids_in_graph(event);
     if (guard_on)
         program_event_in_graph(event, waits);
 }
@@ -46,13 +49,13 @@ void policy_choose(void)
     };
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;
-    routing.filter = caller_filter_on() != 0;
+    routing.filter = callers_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
     if (guard_on)
         queue_share_limit();
-    memories_gone = guard_on ? object_changes_memory_gone : NULL;
+    memory_object_gone = guard_on ? object_changes_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.context_ended = policy->guards ? object_changes_context_ended : NULL;
     state_hooks.stream_leaves = policy->stream_gone;
@@ -72,7 +75,7 @@ static int may_remap(struct call *C)
         return 0;
     if ((C->flags & PTDS_CALL_EXPLICIT) && !routing.remap_explicit)
         return 0;
-    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && caller_excluded(C->caller))) {
+    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && callers_excluded(C->caller))) {
         C->flags |= PTDS_CALL_KEPT_EXCLUDED;
         return 0;
     }
@@ -92,7 +95,7 @@ static void stays(struct call *C)
 static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 {
     C->flags |= PTDS_CALL_LEGACY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = named;
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
@@ -107,7 +110,7 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 
 static void route_per_thread(struct call *C)
 {
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = CU_STREAM_PER_THREAD;
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
@@ -120,10 +123,11 @@ static void route_per_thread(struct call *C)
 
 static void route_created(struct call *C, CUstream named)
 {
-    /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
+    /* Where neither the recorder nor the policy looks at created streams, their creation was not seen either, and to ask
+     * the driver about one could end a capture. */
     if (!C->enter && !policy_current()->created)
         return;
-    C->stream = objects_stream(C->thread, named);
+    C->stream = streams_get(C->thread, named);
     C->target = named;
     if (!C->stream)
         return;
@@ -157,7 +161,7 @@ CUstream policy_route_keep(struct call *C, CUstream named)
     if (named != CU_STREAM_LEGACY && (named != NULL || C->twin))
         return policy_route(C, named);
     C->flags |= PTDS_CALL_LEGACY | PTDS_CALL_KEPT_REFUSED;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -178,7 +182,7 @@ void policy_route_implicit(struct call *C)
 void policy_route_legacy(struct call *C)
 {
     C->flags |= PTDS_CALL_IMPLICIT | PTDS_CALL_LEGACY | PTDS_CALL_KEPT_NO_WAY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -213,5 +217,5 @@ void policy_attributes_copied(struct call *C, CUstream to, CUstream from)
     if (from == NULL && C->twin)
         from = CU_STREAM_PER_THREAD;
     if (guard_on && C->result == CUDA_SUCCESS && to_default)
-        pool_streams_each(objects_context_now(C->thread), copy_to_lane, from);
+        pool_streams_each(contexts_now(C->thread), copy_to_lane, from);
 }

@@ -23,7 +23,8 @@ struct memory {
     struct ledger *ledger;   /* the guard's: who touched it; NULL nobody yet */
 };
 
-/* By whom they may have come. Kernels that use a variable by its name write no constant ones. */
+/* How such pointers may have come: in any way, or only by kernels that use a module's variables by name, which write no
+ * constant ones. */
 enum memory_unknown { UNKNOWN_SOME = 1, UNKNOWN_BY_KERNELS = 2 };
 
 /* One memory that an operation touches: the bytes from begin up to end, as device addresses. All of it: 0, UINT64_MAX. */

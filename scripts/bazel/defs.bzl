@@ -34,3 +34,6 @@ PTDS_LINKOPTS = [
     "-Wl,-z,defs",
     "-Wl,--as-needed",
 ]
+
+# Shared objects: other projects' functions inside them are theirs alone. The program may have other versions of these.
+HIDE_SYSTEM_ARCHIVES = ["-Wl,--exclude-libs,liblz4.a:libzstd.a"]

@@ -8,7 +8,7 @@
 
 #include <cxxabi.h>
 
-#include "analysis/order/mangled.h"
+#include "analysis/order/arguments/mangled_access.h"
 #include "tests/analysis/random_name.h"
 
 namespace ptds
@@ -20,7 +20,7 @@ namespace
 std::string Kinds(const std::string &name)
 {
     uint8_t kinds[16];
-    int count = mangled_parameters(name.c_str(), kinds, 16);
+    int count = mangled_access_parameters(name.c_str(), kinds, 16);
     std::string text;
     for (int i = 0; i < count; i++)
         text += ".wrp"[kinds[i]];

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/model/model_orders.h"
 #include "tests/analysis/support.h"
 #include "analysis/model/model_slots.h"
 #include "analysis/trace/merge.h"
@@ -34,8 +35,8 @@ public:
         char error[TRACE_ERROR_SIZE];
         EXPECT_EQ(0, trace_read(&trace_, memory_.source(), error)) << error;
         model_begin(&model, &trace_);
-        EXPECT_EQ(EXPLICIT, model_replay(&model, ORDER_EXPLICIT));
-        EXPECT_EQ(LEGACY, model_replay(&model, ORDER_LEGACY));
+        EXPECT_EQ(EXPLICIT, model_orders_replay(&model, ORDER_EXPLICIT));
+        EXPECT_EQ(LEGACY, model_orders_replay(&model, ORDER_LEGACY));
         merge merged;
         EXPECT_EQ(0, merge_begin(&merged, &trace_));
         while (const call *next = merge_next(&merged)) {
@@ -71,7 +72,7 @@ public:
 private:
     uint32_t Slot(Which which, size_t at) const
     {
-        return which == REAL ? views[at].target : model_replay_slot(&model, which, &views[at]);
+        return which == REAL ? views[at].target : model_orders_replay_slot(&model, which, &views[at]);
     }
 
     MemoryTrace memory_;

@@ -8,11 +8,17 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/base/text.h"
+#include "analysis/compare/compare.h"
+#include "analysis/repair/merge_traces.h"
+#include "analysis/repair/repair.h"
+#include "analysis/views/html/report_html.h"
 #include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/many_screen.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_text.h"
 #include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"
@@ -361,11 +367,11 @@ TEST(PageAgree, TheRepairOfSeveralTraces)
     Opened opened({HandedOver(14), HandedOver(5)});
     struct repairs repairs;
     TextOf text, html;
-    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
     repair_text_many(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
     EXPECT_TRUE(Has(text.text, "in 2 of 2 traces") && Has(text.text, "in 1 of 2 traces")) << text.text;
     ASSERT_EQ(0, report_html_many_repaired(&opened.traces, &opened.folds, nullptr, &repairs, opened.namer, &html));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     std::string path = AsPage(html.text);
     Browser browser(1280, 900);
     ASSERT_NE("failed", browser.Open(path));

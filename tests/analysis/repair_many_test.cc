@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
@@ -26,14 +26,14 @@ class Repairs
 public:
     explicit Repairs(const std::vector<std::string> &texts, size_t most = 10) : opened(Traces(texts))
     {
-        EXPECT_EQ(0, repairs_of(&found, &opened.traces, ORDER_PER_THREAD));
+        EXPECT_EQ(0, merge_traces_repairs(&found, &opened.traces, ORDER_PER_THREAD));
         TextOf out;
         repair_text_many(&found, &opened.traces, opened.namer, most, &out);
         said = out.text;
     }
     ~Repairs()
     {
-        repairs_end(&found);
+        merge_traces_end(&found);
     }
     Repairs(const Repairs &) = delete;
 

@@ -12,8 +12,13 @@
 #include <vector>
 
 extern "C" {
+#include "analysis/base/vclock.h"
 #include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
+#include "analysis/model/order.h"
+#include "analysis/trace/definitions.h"
 #include "analysis/trace/merge.h"
+#include "analysis/trace/trace.h"
 #include "analysis/trace/trace_source.h"
 }
 
@@ -62,7 +67,7 @@ int Replay(struct trace *trace)
     std::vector<Submitted> calls;
     model_begin(&model, trace);
     for (const Policy &policy : policies)
-        if (model_replay(&model, policy.policy) == UINT32_MAX)
+        if (model_orders_replay(&model, policy.policy) == UINT32_MAX)
             return 1;
     if (merge_begin(&merged, trace) != 0)
         return 1;
@@ -76,7 +81,7 @@ int Replay(struct trace *trace)
                next->r.enter, definitions_api_name(&trace->defs, next->r.api));
         Submitted last = {view.submits ? view.number : 0, {}};
         for (uint32_t i = 0; view.submits && i < model.replays.count; i++)
-            last.slot.push_back(model_replay_slot(&model, i, &view));
+            last.slot.push_back(model_orders_replay_slot(&model, i, &view));
         last.slot.push_back(view.target);
         if (view.submits)
             Put(&model, calls, last);

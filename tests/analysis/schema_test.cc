@@ -7,6 +7,11 @@
 
 #include <cstdlib>
 
+#include "analysis/model/model.h"
+#include "analysis/repair/merge_traces.h"
+#include "analysis/repair/repair.h"
+#include "analysis/report/report.h"
+#include "analysis/rules/registry.h"
 #include "analysis/views/json/json_schema.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"
@@ -152,10 +157,10 @@ TEST(Schema, HoldsForSeveralProcesses)
     ASSERT_EQ(0, report_json_many(&opened.traces, &opened.folds, opened.namer, &json));
     TextOf repaired;
     struct repairs repairs;
-    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    ASSERT_EQ(0, merge_traces_repairs(&repairs, &opened.traces, ORDER_PER_THREAD));
     EXPECT_NE(0u, repairs.all.places.count);
     ASSERT_EQ(0, report_json_many_repaired(&opened.traces, &opened.folds, &repairs, opened.namer, &repaired));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     Files files, broken;
     files.Add(json.text);
     files.Add(repaired.text);

@@ -10,17 +10,34 @@
 #include <random>
 #include <set>
 
-#include "analysis/base/sink.h"
 #include "analysis/compare/baseline.h"
+#include "analysis/compare/history.h"
 #include "analysis/compare/history_of_traces.h"
 #include "analysis/report/residual.h"
 #include "analysis/findings/rule.h"
+#include "analysis/repair/merge_traces.h"
+#include "analysis/repair/repair.h"
+#include "analysis/report/edges/edge_feed.h"
+#include "analysis/report/edges/edge_list.h"
+#include "analysis/report/report.h"
+#include "analysis/rules/registry.h"
+#include "analysis/trace/definitions.h"
+#include "analysis/trace/selection.h"
+#include "analysis/trace/trace.h"
+#include "analysis/views/html/report_html.h"
+#include "analysis/views/html/timeline.h"
 #include "analysis/views/html/timelines.h"
 #include "analysis/views/json/json_schema.h"
+#include "analysis/views/json/report_json.h"
+#include "analysis/views/json/whatif_json.h"
 #include "analysis/views/repair/repair_text.h"
 #include "analysis/views/text/many_screen.h"
+#include "analysis/views/text/many_text.h"
 #include "analysis/views/text/report_details.h"
-#include "analysis/views/text/report_summary.h"
+#include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_text.h"
+#include "analysis/views/text/whatif_text.h"
+#include "analysis/whatif/whatif.h"
 #include "tests/support/expected.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
@@ -181,10 +198,10 @@ std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &tr
     many_screen(&opened->traces, &opened->folds, opened->namer, 40, &large);
     many_screen(&opened->traces, &opened->folds, opened->namer, 24, &small);
     struct repairs repairs;
-    EXPECT_EQ(0, repairs_of(&repairs, &opened->traces, ORDER_PER_THREAD));
+    EXPECT_EQ(0, merge_traces_repairs(&repairs, &opened->traces, ORDER_PER_THREAD));
     repair_text_many(&repairs, &opened->traces, opened->namer, 2, &repair);
     EXPECT_EQ(0, report_json_many_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     return {{"text", text.text, true},
             {"first screen, 40 rows", large.text, true},
             {"first screen, 24 rows", small.text, true},

@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/many/fold.h"
 #include "analysis/report/many/traced.h"
+#include "analysis/report/many/traces.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/told_lines.h"
 
@@ -127,7 +128,7 @@ private:
     void Repairs()
     {
         struct repairs repairs;
-        ASSERT_EQ(0, repairs_of(&repairs, &traces_, ORDER_PER_THREAD));
+        ASSERT_EQ(0, merge_traces_repairs(&repairs, &traces_, ORDER_PER_THREAD));
         Line("per-thread needs");
         Number("waits", repairs.all.needed);
         Number("perhaps", repairs.all.maybe_needed);
@@ -153,7 +154,7 @@ private:
             if (place.made.thread != 0)
                 text += " made " + End(place.made);
         }
-        repairs_end(&repairs);
+        merge_traces_end(&repairs);
     }
 
     struct traces traces_ = {};

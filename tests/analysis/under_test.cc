@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each policy orders: the whole of order_under as tables of literals, written down from CUDA's rules and from what the
-// policies are said to do; and calls that are replayed under another policy than the one that they were recorded under.
+// What each policy orders: the whole of implicit_order_under as tables of literals, written down from CUDA's rules and from
+// what the policies are said to do; and calls that are replayed under another policy than the one that they were recorded
+// under.
 #include <gtest/gtest.h>
 
+#include "analysis/model/model_orders.h"
 #include "tests/analysis/support.h"
 #include "analysis/trace/merge.h"
 
@@ -29,7 +31,7 @@ std::string Under(unsigned policy, const order_call &call)
 {
     static const char *const places[] = {"named", "sent", "own", "per-thread", "shared"};
     auto or_dash = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
-    ordered ordered = order_under(policy, &call);
+    ordered ordered = implicit_order_under(policy, &call);
     return std::string(places[ordered.place]) + " " + Letters(ORDER_OF(ordered.role)) + " " +
            or_dash(Letters(ordered.after)) + " " + or_dash(Letters(ordered.before)) + " " +
            or_dash(Letters(ordered.promised));
@@ -91,7 +93,7 @@ TEST_P(OrderUnder, IsAsTheTableSays)
         call.act = ORDER_WAITS;
         EXPECT_EQ(row.waits[i], Under(row.policy, call)) << i;
         call.act = ORDER_WAITS_FOR_ALL;
-        EXPECT_EQ("LBN", Letters(order_under(row.policy, &call).after)) << i << ": under every policy";
+        EXPECT_EQ("LBN", Letters(implicit_order_under(row.policy, &call).after)) << i << ": under every policy";
     }
 }
 INSTANTIATE_TEST_SUITE_P(Policies, OrderUnder, testing::ValuesIn(rows),
@@ -123,14 +125,14 @@ TEST(OrderUnder, StreamsHaveTheRoleOfTheirKind)
 {
     const std::string roles = "NLBBNBN"; /* by enum ptds_stream_kind */
     for (uint32_t kind = 0; kind < roles.size(); kind++)
-        EXPECT_EQ(Role(roles[kind]), order_role_of(kind)) << kind;
-    EXPECT_EQ(ORDER_ROLE_NONE, order_role_of(1000)) << "a kind of a newer trace";
+        EXPECT_EQ(Role(roles[kind]), implicit_order_role(kind)) << kind;
+    EXPECT_EQ(ORDER_ROLE_NONE, implicit_order_role(1000)) << "a kind of a newer trace";
 }
 
 unsigned PolicyOf(const std::string &settings)
 {
     Built report(BuildTrace(settings + "1@0 launch s=L k=a\n"));
-    return order_policy_of_run(&report->trace.defs);
+    return implicit_order_policy(&report->trace.defs);
 }
 
 TEST(PolicyOfARun, IsWhatItsSettingsSay)
@@ -146,8 +148,10 @@ TEST(PolicyOfARun, IsWhatItsSettingsSay)
     EXPECT_EQ(ORDER_AS_RUN, PolicyOf("setting policy=stream\n")) << "of an older release";
     EXPECT_EQ(ORDER_AS_RUN, PolicyOf("setting policy=ordered\n")) << "likewise";
     EXPECT_EQ(ORDER_AS_RUN, PolicyOf(""));
-    EXPECT_TRUE(order_promises(ORDER_GUARDED) && order_promises(ORDER_STREAM_NON_BLOCKING | ORDER_REMAPS_EXPLICIT));
-    EXPECT_FALSE(order_promises(ORDER_PER_THREAD) || order_promises(ORDER_LEGACY) || order_promises(ORDER_AS_RUN));
+    EXPECT_TRUE(implicit_order_promises(ORDER_GUARDED) &&
+                implicit_order_promises(ORDER_STREAM_NON_BLOCKING | ORDER_REMAPS_EXPLICIT));
+    EXPECT_FALSE(implicit_order_promises(ORDER_PER_THREAD) || implicit_order_promises(ORDER_LEGACY) ||
+                 implicit_order_promises(ORDER_AS_RUN));
 }
 
 const unsigned replayed[] = {ORDER_LEGACY,     ORDER_GUARDED,
@@ -169,16 +173,16 @@ std::string FirstBeforeLast(const std::string &text)
     EXPECT_EQ(0, trace_read(&trace, memory.source(), error)) << error;
     model_begin(&model, &trace);
     for (unsigned policy : replayed)
-        model_replay(&model, policy);
+        model_orders_replay(&model, policy);
     EXPECT_EQ(0, merge_begin(&merged, &trace));
     while (const call *next = merge_next(&merged)) {
         EXPECT_TRUE(model_enter(&model, next, &view));
         model_leave(&model, &view);
         for (uint32_t i = 0; slots.size() < model.replays.count; i++)
-            slots.push_back(model_replay_slot(&model, i, &view));
+            slots.push_back(model_orders_replay_slot(&model, i, &view));
     }
     for (uint32_t i = 0; i < model.replays.count; i++) {
-        uint32_t last = model_replay_slot(&model, i, &view);
+        uint32_t last = model_orders_replay_slot(&model, i, &view);
         found += order_before(&model.replays.items[i].order, slots[i], 1, last) ? "1" : "0";
     }
     merge_end(&merged);

@@ -59,6 +59,10 @@ SUITE(Kinds, {"fan_in_not_needed", "1@1 launch s=B1 " W "A\n1@2 launch s=L " W "
        "fan-in 1>2 needed; fan-in 3>4 not needed; fan-out 2>3 needed; fan-out 4>5 not needed"},
       {"three_threads", "1@1 memset s=L bytes=64 dst=A\n2@2 memset s=L bytes=64 dst=B\n3@3 copy s=L bytes=64 src=A\n",
        "fifo 1>2 not needed; fifo 1>3 needed"},
+      {"example_of_the_readme", /* analysis/order/README.md */
+       "1@1 memset s=B1 bytes=64 dst=A\n1@2 memset s=L bytes=64 dst=B\n2@3 copy s=L bytes=64 src=A\n"
+       "2@4 copy s=B1 bytes=64 src=B\n1@5+2 sync s=B1\n2@8 memset s=L bytes=64 dst=A\n",
+       "fan-in 1>2 not needed; fan-in 1>3 needed; fan-out 2>4 needed; fifo 2>3 not needed"},
       {"no_edge_twice", "1@1 memset s=B1 bytes=64 dst=A\n1@2 launch s=L " EMPTY "\n1@3 copy s=L bytes=64 src=A\n",
        "fan-in 1>2 needed"});
 

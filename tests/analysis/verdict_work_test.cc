@@ -14,7 +14,7 @@ namespace
 /* "examined blamed possible races" */
 std::string Work(const verdict_totals &totals)
 {
-    return std::to_string(totals.examined) + " " + std::to_string(totals.blamed) + " " +
+    return std::to_string(totals.examined) + " " + std::to_string(totals.traced) + " " +
            std::to_string(totals.possible_races);
 }
 
@@ -80,7 +80,7 @@ TEST(VerdictWork, OfRandomTraces)
         for (uint32_t seed = row * 40 + 1; seed <= row * 40 + 40; seed++) {
             Judged judged(BuildTrace(Random(seed).text), false, 0, seed % 3 == 0 ? 0 : 8);
             sum.examined += judged.totals.examined;
-            sum.blamed += judged.totals.blamed;
+            sum.traced += judged.totals.traced;
             sum.possible_races += judged.totals.possible_races;
         }
         all += Work(sum) + "\n";

@@ -8,7 +8,12 @@
 #include <vector>
 
 #include "analysis/base/agenda.h"
+#include "analysis/base/vclock.h"
+#include "analysis/model/completion.h"
+#include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/trace/merge.h"
+#include "analysis/trace/trace.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/verdicts.h"
 
@@ -35,7 +40,7 @@ public:
         };
         EXPECT_EQ(0, trace_read(&trace, memory_.source(), error)) << error;
         model_begin(&model_, &trace);
-        model_follow(&model_, this);
+        model_orders_follow(&model_, this);
         EXPECT_EQ(0, merge_begin(&merged, &trace));
         while (const call *next = merge_next(&merged)) {
             call_view view;
@@ -43,7 +48,7 @@ public:
             Note("call " + std::to_string(view.number));
             model_leave(&model_, &view);
         }
-        model_unfollow(&model_);
+        model_orders_unfollow(&model_);
         EXPECT_EQ(nullptr, model_.follower);
         at_end = Done();
         in_flight = model_.completions.count;

@@ -201,12 +201,12 @@ inline void ShowForms(const struct traces *traces, const struct folds *folds, si
         throw std::runtime_error("the JSON report could not be written");
     many_text(traces, folds, namer, &many);
     struct repairs repairs;
-    if (repairs_of(&repairs, traces, ORDER_PER_THREAD) != 0)
+    if (merge_traces_repairs(&repairs, traces, ORDER_PER_THREAD) != 0)
         throw std::runtime_error("there is no repair of several");
     repair_text_many(&repairs, traces, namer, SIZE_MAX, &many);
     if (report_json_many_repaired(traces, folds, &repairs, namer, &json) != 0)
         throw std::runtime_error("the repair of several could not be written");
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     CheckAll(traces);
 }
 

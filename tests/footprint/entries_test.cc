@@ -8,7 +8,8 @@
 #include <string>
 
 extern "C" {
-#include "interpose/footprint/entries.h"
+#include "interpose/footprint/pointers/pointer_entries.h"
+#include "interpose/footprint/pointers/pointer_tables.h"
 }
 
 namespace
@@ -23,20 +24,20 @@ protected:
         for (uint32_t i = 0; i < 100; i++)
             memories[i].uid = 100 + i;
     }
-    struct pointed to(char name, uint64_t begin, uint64_t end)
+    struct pointer_entry to(char name, uint64_t begin, uint64_t end)
     {
         struct memory *memory = &memories[name - 'a'];
         return {begin, end, memory, memory->uid, 0};
     }
     void add(char name, uint64_t begin, uint64_t end, uint32_t fresh = 0)
     {
-        entries_add(&table, fresh, to(name, begin, end));
+        pointer_entries_add(&table, fresh, to(name, begin, end));
     }
-    std::string text(const struct table &of) const
+    std::string text(const struct pointer_table &of) const
     {
         std::string line;
         for (uint32_t i = 0; i < of.count; i++) {
-            const struct pointed &one = of.at[i];
+            const struct pointer_entry &one = of.at[i];
             line += (i ? " " : "") + std::string(1, char('a' + (one.memory - memories)));
             line += "[" + std::to_string(one.begin) + "," + std::to_string(one.end) + ")";
         }
@@ -52,7 +53,7 @@ protected:
     std::string follow()
     {
         struct pointees pointees = {};
-        quiet = entries_read(&table, &pointees);
+        quiet = pointer_entries_read(&table, &pointees);
         std::string line = pointees.why ? "everything" : "";
         for (unsigned i = 0; i < pointees.count; i++)
             line += std::string(1, char('a' + (pointees.at[i] - memories)));
@@ -61,16 +62,17 @@ protected:
     enum opaque_reason why() const
     {
         struct pointees pointees = {};
-        entries_read(&table, &pointees);
+        pointer_entries_read(&table, &pointees);
         return pointees.why;
     }
     void fill()
     {
         for (int i = 0; i < TOUCHED_MOST; i++)
-            entries_add(&table, 0, {8u * unsigned(i), 8u * unsigned(i) + 8, &memories[30 + i], memories[30 + i].uid, 0});
+            pointer_entries_add(&table, 0,
+                                {8u * unsigned(i), 8u * unsigned(i) + 8, &memories[30 + i], memories[30 + i].uid, 0});
     }
     struct memory memories[100] = {};
-    struct table table = {};
+    struct pointer_table table = {};
     int quiet = -1;
 };
 
@@ -99,22 +101,22 @@ TEST_F(Entries, WhatIsOverwrittenGoes)
     add('b', 8, 16);
     add('c', 16, 32);
     add('d', 40, 48);
-    entries_clear(&table, 8, 24);
+    pointer_entries_clear(&table, 8, 24);
     EXPECT_EQ("a[0,8) c[16,32) d[40,48)", text());
-    entries_clear(&table, 17, 48);
+    pointer_entries_clear(&table, 17, 48);
     EXPECT_EQ("a[0,8) c[16,32)", text());
-    entries_clear(&table, 16, 31);
+    pointer_entries_clear(&table, 16, 31);
     EXPECT_EQ("a[0,8) c[16,32)", text());
     memories[0].uid = 900;
-    entries_clear(&table, 1000, 1008);
+    pointer_entries_clear(&table, 1000, 1008);
     EXPECT_EQ("c[16,32) any[0,8)", text()) << "what was pointed at is gone, the pointer is there";
     EXPECT_EQ(OPAQUE_POINTERS, why());
-    entries_clear(&table, 0, 8);
-    entries_clear(&table, 16, 32);
+    pointer_entries_clear(&table, 0, 8);
+    pointer_entries_clear(&table, 16, 32);
     EXPECT_EQ("", text());
     add('c', 64, 72);
     EXPECT_EQ("c[64,72)", text()) << "what it was before is forgotten";
-    entries_clear(&table, 64, 72);
+    pointer_entries_clear(&table, 64, 72);
     EXPECT_EQ("", follow());
 }
 
@@ -130,11 +132,11 @@ TEST_F(Entries, WhereThereIsNoRoom)
     EXPECT_EQ(900u, table.any_begin);
     EXPECT_EQ(1108u, table.any_end);
     EXPECT_EQ(OPAQUE_MANY, why());
-    entries_clear(&table, 900, 1107);
+    pointer_entries_clear(&table, 900, 1107);
     EXPECT_EQ(1108u, table.any_end);
-    entries_clear(&table, 901, 1108);
+    pointer_entries_clear(&table, 901, 1108);
     EXPECT_EQ(1108u, table.any_end);
-    entries_clear(&table, 900, 1108);
+    pointer_entries_clear(&table, 900, 1108);
     EXPECT_EQ(0u, table.any_end);
     add('e', 3000, 3008);
     EXPECT_EQ(3000u, table.any_begin) << "not from where it was once";
@@ -143,11 +145,11 @@ TEST_F(Entries, WhereThereIsNoRoom)
 TEST_F(Entries, OfWhichNobodyKnowsWhatTheyPointAt)
 {
     add('a', 0, 8);
-    entries_add(&table, 0, {8, 16, nullptr, 0, 0});
+    pointer_entries_add(&table, 0, {8, 16, nullptr, 0, 0});
     EXPECT_EQ("a[0,8) any[8,16)", text());
     EXPECT_EQ("everythinga", follow());
     EXPECT_EQ(OPAQUE_POINTERS, why());
-    entries_clear(&table, 8, 16);
+    pointer_entries_clear(&table, 8, 16);
     EXPECT_EQ("a", follow());
 }
 
@@ -157,15 +159,15 @@ TEST_F(Entries, MoveWithTheirBytes)
     add('b', 8, 16);
     add('c', 16, 32);
     add('d', 32, 40);
-    struct table there = {};
-    entries_add(&there, 0, to('b', 500, 508));
-    entries_spread(&there, 1000, &table, 8, 24, 1);
+    struct pointer_table there = {};
+    pointer_entries_add(&there, 0, to('b', 500, 508));
+    pointer_entries_spread(&there, 1000, &table, 8, 24, 1);
     EXPECT_EQ("b[500,508) b[1000,1008) c[1008,1024)", text(there));
     there = {};
-    entries_spread(&there, 1000, &table, 20, 14, 1);
+    pointer_entries_spread(&there, 1000, &table, 20, 14, 1);
     EXPECT_EQ("c[1000,1012) d[1012,1014)", text(there)) << "parts of them";
     there = {};
-    entries_spread(&there, 1000, &table, 8, 24, 0);
+    pointer_entries_spread(&there, 1000, &table, 8, 24, 0);
     EXPECT_EQ("a[1000,1024) b[1000,1024) c[1000,1024) d[1000,1024)", text(there)) << "rows";
 }
 
@@ -173,8 +175,8 @@ TEST_F(Entries, WhatThereWasNoRoomForMovesToo)
 {
     table.any_begin = 100, table.any_end = 200, table.why = OPAQUE_MANY;
     const auto moved = [&](uint64_t begin, uint64_t size, int flat) {
-        struct table there = {};
-        entries_spread(&there, 1000, &table, begin, size, flat);
+        struct pointer_table there = {};
+        pointer_entries_spread(&there, 1000, &table, begin, size, flat);
         return text(there);
     };
     EXPECT_EQ(" any[1000,1008)", moved(192, 8, 1));
@@ -187,15 +189,15 @@ TEST_F(Entries, WhatThereWasNoRoomForMovesToo)
 
 TEST_F(Entries, WhatThereWasNoRoomForStaysBesideWhatMoves)
 {
-    struct table there = {};
-    const auto move = [&] { entries_spread(&there, 5000, &table, 100, 100, 1); };
+    struct pointer_table there = {};
+    const auto move = [&] { pointer_entries_spread(&there, 5000, &table, 100, 100, 1); };
     table.any_begin = 100, table.any_end = 200, table.why = OPAQUE_MANY;
     there.any_begin = 1000, there.any_end = 1008;
     move();
     EXPECT_EQ(" any[1000,5100)", text(there));
-    entries_clear(&there, 5000, 5100);
+    pointer_entries_clear(&there, 5000, 5100);
     EXPECT_EQ(" any[1000,5100)", text(there)) << "the first is there all the same";
-    entries_clear(&there, 1000, 5100);
+    pointer_entries_clear(&there, 1000, 5100);
     EXPECT_EQ("", text(there));
     there.any_begin = 9000, there.any_end = 9008;
     move();
@@ -218,10 +220,10 @@ TEST_F(Entries, AreFollowed)
     EXPECT_EQ(OPAQUE_POINTERS, why());
     memories[1].uid = 101;
     EXPECT_EQ("abc", follow());
-    entries_begin(&table);
+    pointer_entries_begin(&table);
     EXPECT_EQ("abc", follow());
     EXPECT_EQ(0, quiet) << "it changes";
-    entries_end(&table);
+    pointer_entries_end(&table);
     EXPECT_EQ("abc", follow());
     EXPECT_EQ(1, quiet);
     EXPECT_EQ(2u, table.changes);

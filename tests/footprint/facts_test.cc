@@ -11,8 +11,9 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/footprint/facts.h"
-#include "interpose/footprint/names.h"
+#include "interpose/footprint/modules/guess_by_name.h"
+#include "interpose/footprint/modules/launch_facts.h"
+#include "interpose/footprint/modules/merge_facts.h"
 }
 
 namespace
@@ -41,15 +42,15 @@ protected:
     /* "w0.0 r1.4": uses, and where each word lies; or why it is opaque. */
     std::string kept(const struct code_facts &from, const std::vector<uint32_t> &layout)
     {
-        facts_take(&facts, &from, uint32_t(layout.size()), layout.data());
+        launch_facts_take(&facts, &from, uint32_t(layout.size()), layout.data());
         if (facts.opaque)
             return "!" + std::to_string(facts.opaque);
         std::string text;
         for (unsigned i = 0; i < facts.bases; i++) {
-            const struct facts_base &base = facts.base[i];
+            const struct launch_facts_base &base = facts.base[i];
             text += (i ? " " : "") + std::string(base.use & CODE_WRITE ? "w" : "r");
             for (unsigned k = 0; k < base.terms; k++) {
-                const struct facts_term &term = facts.term[base.first + k];
+                const struct launch_facts_term &term = facts.term[base.first + k];
                 text += k ? "+" : "";
                 if (term.kind == CODE_VARIABLE)
                     text += term.constant ? "const" : "variable";
@@ -57,7 +58,7 @@ protected:
                     text += std::to_string(term.from) + "-" + std::to_string(term.to);
                 else
                     text += std::to_string(term.word.low) + "." + std::to_string(term.word.low_at) +
-                            (facts_is_contiguous(term.word)
+                            (launch_facts_is_contiguous(term.word)
                                  ? ""
                                  : "," + std::to_string(term.word.high) + "." + std::to_string(term.word.high_at));
             }
@@ -68,7 +69,7 @@ protected:
     {
         return offset << 16 | size;
     }
-    struct facts facts = {};
+    struct launch_facts facts = {};
     std::unique_ptr<struct code_facts> one{new code_facts{}}, two{new code_facts{}};
 };
 
@@ -83,7 +84,7 @@ TEST_F(Facts, SayWhereTheirWordsLie)
     EXPECT_EQ("w0.0 r0.0+1.0 r16-40 r3.0,2.0 r3.4", kept(*one, layout)) << "in the parameters' order";
     EXPECT_EQ("!11", kept(*one, {at(0, 8), at(8, 8), at(16, 4)})) << "a parameter that the driver does not have";
     EXPECT_EQ("!11", kept(*one, {at(0, 8), at(8, 8), at(16, 4), at(24, 11)})) << "half of it";
-    facts_take(&facts, one.get(), UINT32_MAX, nullptr);
+    launch_facts_take(&facts, one.get(), UINT32_MAX, nullptr);
     EXPECT_EQ(OPAQUE_PARAMETERS, facts.opaque);
 }
 
@@ -140,22 +141,22 @@ TEST_F(Facts, OfSeveralKindsOfDevices)
     add(*two, CODE_WRITE, {{CODE_VARIABLE, 1, 0}});
     two->handle[two->handles++] = {8, CODE_READ};
     two->verdict = CODE_INDIRECT;
-    facts_merge(one.get(), two.get());
+    merge_facts(one.get(), two.get());
     EXPECT_EQ(CODE_INDIRECT, one->verdict);
     EXPECT_EQ("w0.0 r1.0 wvariable rconst", kept(*one, layout));
     EXPECT_EQ(1u, facts.handles);
     EXPECT_EQ(2u, one->variables);
-    facts_merge(one.get(), two.get());
+    merge_facts(one.get(), two.get());
     EXPECT_EQ("w0.0 r1.0 wvariable rconst", kept(*one, layout)) << "once more";
     two->verdict = CODE_UNKNOWN, two->why = CODE_WHY_CALL;
-    facts_merge(one.get(), two.get());
+    merge_facts(one.get(), two.get());
     EXPECT_EQ(CODE_UNKNOWN, one->verdict);
     EXPECT_EQ(CODE_WHY_CALL, one->why);
     one.reset(new code_facts{}), two.reset(new code_facts{});
     for (unsigned i = 0; i < CODE_BASES; i++)
         add(*one, CODE_READ, {parameter(8 * i)});
     add(*two, CODE_READ, {parameter(8 * CODE_BASES)});
-    facts_merge(one.get(), two.get());
+    merge_facts(one.get(), two.get());
     EXPECT_EQ(CODE_UNKNOWN, one->verdict) << "there is no room";
 }
 
@@ -165,7 +166,7 @@ TEST_F(Facts, OfSeveralDevicesHaveAllWaysOfEach)
     add(*two, CODE_WRITE, {parameter(0)});
     one->base[0].through = CODE_READ;
     two->base[0].through = CODE_WRITE, two->base[0].beyond = CODE_READ;
-    facts_merge(one.get(), two.get());
+    merge_facts(one.get(), two.get());
     ASSERT_EQ(1u, one->bases);
     EXPECT_EQ(CODE_READ | CODE_WRITE, one->base[0].use);
     EXPECT_EQ(CODE_READ | CODE_WRITE, one->base[0].through);
@@ -177,7 +178,7 @@ TEST_F(Facts, GuessedByNames)
     const std::vector<uint32_t> layout = {at(0, 8), at(8, 8), at(16, 4), at(24, 24)};
     const auto guess = [&](const char *name) {
         one->verdict = CODE_UNKNOWN, one->why = CODE_WHY_INSTRUCTION;
-        names_guess(name, uint32_t(layout.size()), layout.data(), one.get());
+        guess_by_name(name, uint32_t(layout.size()), layout.data(), one.get());
         return kept(*one, layout);
     };
     EXPECT_EQ("r0-8 w8-16 w24-48", guess("_Z1kPKfPfi4Some"));
@@ -191,7 +192,7 @@ TEST_F(Facts, GuessedByNames)
     add_variable(*one, "x", 0);
     EXPECT_EQ("w0-8 w8-16 w24-48 wvariable", guess("k"));
     one->verdict = CODE_UNKNOWN;
-    names_guess("k", UINT32_MAX, nullptr, one.get());
+    guess_by_name("k", UINT32_MAX, nullptr, one.get());
     EXPECT_EQ(CODE_UNKNOWN, one->verdict);
 }
 

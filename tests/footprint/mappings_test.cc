@@ -6,11 +6,16 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/kernels.h"
-#include "interpose/footprint/mappings.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/allocations/lent.h"
+#include "interpose/footprint/allocations/mappings.h"
+#include "interpose/footprint/allocations/physical.h"
+#include "interpose/footprint/allocations/shared_memory.h"
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/memories/array_handles.h"
+#include "interpose/footprint/memories/lookup.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/memories/touch_memory.h"
+#include "interpose/state/call_words.h"
 #include "interpose/state/capture.h"
 }
 
@@ -39,9 +44,10 @@ protected:
     void TearDown() override
     {
         driver.cuMemGetAddressRange_v2 = nullptr;
-        memories_unmap_all(kBase, uint64_t{1} << 36);
-        memories_unmap_all(kOther, uint64_t{1} << 36);
-        mappings_after_fork();
+        addresses_unmap_all(kBase, uint64_t{1} << 36);
+        addresses_unmap_all(kOther, uint64_t{1} << 36);
+        physical_after_fork();
+        shared_memory_after_fork();
     }
     struct call call(CUresult result = CUDA_SUCCESS)
     {
@@ -60,39 +66,39 @@ protected:
     void release(uint64_t handle, CUresult result = CUDA_SUCCESS)
     {
         struct call made = call();
-        fp_release(&made, handle);
+        physical_releasing(&made, handle);
         made.result = result;
-        mappings_released(&made, handle);
+        physical_released(&made, handle);
     }
     void retain(CUmemGenericAllocationHandle handle, CUresult result = CUDA_SUCCESS, uint64_t address = 0)
     {
         struct call made = call(result);
-        mappings_retained(&made, &handle, address);
+        physical_retained(&made, &handle, address);
     }
     struct call open(CUdeviceptr pointer)
     {
         struct call made = call();
-        mappings_opened(&made, &pointer);
+        shared_memory_opened(&made, &pointer);
         return made;
     }
     struct call close(CUdeviceptr pointer, CUresult result = CUDA_SUCCESS)
     {
         struct call made = call();
-        fp_close(&made, pointer);
+        shared_memory_closing(&made, pointer);
         made.result = result;
-        mappings_closed(&made, pointer);
+        shared_memory_closed(&made, pointer);
         return made;
     }
     static struct memory *at(uint64_t address)
     {
-        return memories_find(nullptr, address).memory;
+        return lookup_range(nullptr, address).memory;
     }
     /* Whether the handle still stands for the memory: it is mapped anew, elsewhere. */
     bool stands_for(uint64_t handle, const struct memory *memory)
     {
         map(handle, kOther);
         const bool same = at(kOther) == memory;
-        memories_unmap_all(kOther, 0x1000);
+        addresses_unmap_all(kOther, 0x1000);
         return same;
     }
     struct thread thread_ = {};
@@ -119,8 +125,8 @@ TEST_F(Mappings, AMemoryAtTwoPlaces)
     EXPECT_NE(memory->uid, second.object);
     EXPECT_NE(0u, second.object);
     EXPECT_EQ(memory->uid, second.word[4]);
-    struct place place = memories_find(nullptr, kOther + 0x10);
-    EXPECT_EQ(kBase + 0x1010, kOther + 0x10 + place.shift);
+    struct memory_range range = lookup_range(nullptr, kOther + 0x10);
+    EXPECT_EQ(kBase + 0x1010, kOther + 0x10 + range.shift);
     map(8, kOther + 0x10000);
     EXPECT_NE(memory, at(kOther + 0x10000));
 }
@@ -130,7 +136,7 @@ TEST_F(Mappings, FirstAPart)
 {
     map(7, kBase + 0x1000, 0x1000, 0x1000);
     EXPECT_EQ(kBase, at(kBase + 0x1000)->base);
-    EXPECT_EQ(0u, memories_find(nullptr, kBase + 0x1000).shift);
+    EXPECT_EQ(0u, lookup_range(nullptr, kBase + 0x1000).shift);
 }
 
 TEST_F(Mappings, NothingIsLearntOfWhatFailed)
@@ -142,18 +148,18 @@ TEST_F(Mappings, NothingIsLearntOfWhatFailed)
         CUDA_EXTERNAL_MEMORY_BUFFER_DESC about = {};
         about.size = 0x1000;
         mappings_mapped(one, kBase, 0x1000, 0, 7);
-        mappings_opened(one, &pointer);
-        mappings_external_buffer(one, &pointer, CUexternalMemory(0x70), &about);
+        shared_memory_opened(one, &pointer);
+        shared_memory_external_buffer(one, &pointer, CUexternalMemory(0x70), &about);
         EXPECT_EQ(nullptr, at(kBase));
         EXPECT_EQ(0u, one->object);
         EXPECT_EQ(0u, one->words);
     }
     unwanted.object = 5;
     map(7, kBase);
-    fp_unmap(&unwanted, kBase, 0x1000);
+    mappings_unmapping(&unwanted, kBase, 0x1000);
     mappings_unmapped(&unwanted);
-    fp_close(&unwanted, kBase);
-    fp_release(&unwanted, 7);
+    shared_memory_closing(&unwanted, kBase);
+    physical_releasing(&unwanted, 7);
     EXPECT_EQ(5u, unwanted.object);
     EXPECT_NE(nullptr, at(kBase));
     EXPECT_TRUE(stands_for(7, at(kBase)));
@@ -167,7 +173,7 @@ TEST_F(Mappings, AreUnmapped)
     map(10, kBase - 0x10000);
     const uint32_t uid = at(kBase)->uid;
     struct call made = call();
-    fp_unmap(&made, kBase, 0x2000);
+    mappings_unmapping(&made, kBase, 0x2000);
     mappings_unmapped(&made);
     EXPECT_EQ(PTDS_OP_UNMAP, made.op);
     EXPECT_EQ(uid, made.object);
@@ -177,8 +183,8 @@ TEST_F(Mappings, AreUnmapped)
     EXPECT_EQ(nullptr, at(kBase + 0x1000));
     EXPECT_NE(nullptr, at(kBase + 0x2000));
     EXPECT_NE(nullptr, at(kBase - 0x10000));
-    memories_unmap_all(kBase - 0x10000, 0x1000);
-    fp_unmap(&made, kBase, 0x1000);
+    addresses_unmap_all(kBase - 0x10000, 0x1000);
+    mappings_unmapping(&made, kBase, 0x1000);
     mappings_unmapped(&made);
     EXPECT_EQ(0u, made.object) << "nobody knows it";
 }
@@ -203,7 +209,7 @@ TEST_F(Mappings, AreReleasedAsOftenAsTheyAreRetained)
     retain(8);
     retain(7, CUDA_ERROR_INVALID_VALUE);
     struct call made = call();
-    mappings_retained(&made, nullptr, kBase);
+    physical_retained(&made, nullptr, kBase);
     for (int times = 0; times < 2; times++) {
         release(7, CUDA_ERROR_INVALID_VALUE);
         release(7);
@@ -252,14 +258,14 @@ TEST_F(Mappings, OpenedByAHandle)
 TEST_F(Mappings, OpenedWhereTheDriverDoesNotSayHowFarItGoes)
 {
     const auto opens_unknown = [this](uint64_t base) {
-        kernels_opaque = 0;
+        touch_memory_kernels_opaque = 0;
         map(7, base);
         struct call made = open(base);
         EXPECT_EQ(nullptr, at(base)) << "what was there has gone";
         EXPECT_EQ(0u, made.object);
         EXPECT_EQ(0u, made.word[1]);
         EXPECT_EQ(9u, made.word[2]);
-        EXPECT_EQ(OPAQUE_OTHER, kernels_opaque);
+        EXPECT_EQ(OPAQUE_OTHER, touch_memory_kernels_opaque);
     };
     opens_unknown(kBase);
     g_begin = kBase + 0x10000, g_size = 0;
@@ -270,7 +276,7 @@ TEST_F(Mappings, OpenedWhereTheDriverDoesNotSayHowFarItGoes)
     captures_open = 0;
     driver.cuMemGetAddressRange_v2 = nullptr;
     opens_unknown(kBase + 0x30000);
-    kernels_opaque = 0;
+    touch_memory_kernels_opaque = 0;
 }
 
 CUstreamCaptureMode g_mode;
@@ -301,9 +307,9 @@ TEST_F(Mappings, OpenedBesideACapture)
         EXPECT_EQ(CU_STREAM_CAPTURE_MODE_GLOBAL, g_mode) << "as it was";
         ASSERT_NE(nullptr, at(kBase));
         EXPECT_EQ(at(kBase), at(kBase + 0x3fff));
-        memories_unmap_all(kBase, 1);
+        addresses_unmap_all(kBase, 1);
     }
-    EXPECT_EQ(0u, kernels_opaque);
+    EXPECT_EQ(0u, touch_memory_kernels_opaque);
     driver_real[API_cuThreadExchangeStreamCaptureMode][0] = nullptr;
 }
 
@@ -320,7 +326,7 @@ TEST_F(Mappings, OpenedWhereOneWasThatWentWithoutACall)
     EXPECT_NE(uid, at(kBase + 0x3fff)->uid);
     g_begin = 0;
     EXPECT_EQ(at(kBase)->uid, open(kBase).object) << "the driver does not say that it is another one";
-    kernels_opaque = 0;
+    touch_memory_kernels_opaque = 0;
     close(kBase);
     EXPECT_NE(nullptr, at(kBase));
     close(kBase);
@@ -367,7 +373,7 @@ TEST_F(Mappings, LentOnceMore)
 {
     const auto lend = [this](enum ptds_memory_kind kind, uint64_t value, uint64_t bytes) {
         struct call made = call();
-        objects_lent(&made, kind, &value, sizeof value, bytes);
+        lent_mapped(&made, kind, &value, sizeof value, bytes);
         return made;
     };
     EXPECT_EQ(PTDS_OP_ALLOC, lend(PTDS_MEMORY_EXTERNAL, kBase, 0x1000).op);
@@ -382,24 +388,24 @@ TEST_F(Mappings, LentOnceMore)
     lend(PTDS_MEMORY_EXTERNAL, kBase + 0x800, 0x800);
     EXPECT_EQ(kBase + 0x800, at(kBase + 0x800)->base);
     lend(PTDS_MEMORY_ARRAY, 0x5550, 0);
-    struct memory *array = allocations_by_handle(0x5550);
+    struct memory *array = array_handles_get(0x5550);
     ASSERT_NE(nullptr, array);
     EXPECT_EQ(PTDS_OP_NONE, lend(PTDS_MEMORY_ARRAY, 0x5550, 0).op);
-    EXPECT_EQ(array, allocations_by_handle(0x5550));
+    EXPECT_EQ(array, array_handles_get(0x5550));
     /* Its length was not asked for. */
     g_begin = kOther, g_size = 0x4000;
     lend(PTDS_MEMORY_EXTERNAL, kOther, 0);
     EXPECT_NE(nullptr, at(kOther + 0x3fff));
-    EXPECT_EQ(0u, kernels_opaque);
+    EXPECT_EQ(0u, touch_memory_kernels_opaque);
     g_begin = 0;
     lend(PTDS_MEMORY_EXTERNAL, kOther + 0x8000, 0);
-    EXPECT_EQ(OPAQUE_OTHER, kernels_opaque);
-    kernels_opaque = 0;
+    EXPECT_EQ(OPAQUE_OTHER, touch_memory_kernels_opaque);
+    touch_memory_kernels_opaque = 0;
     struct call failed = call(CUDA_ERROR_INVALID_VALUE);
-    objects_lent(&failed, PTDS_MEMORY_ARRAY, &kBase, sizeof kBase, 0);
-    EXPECT_EQ(nullptr, allocations_by_handle(kBase));
-    allocations_after_fork();
-    memories_drop(array);
+    lent_mapped(&failed, PTDS_MEMORY_ARRAY, &kBase, sizeof kBase, 0);
+    EXPECT_EQ(nullptr, array_handles_get(kBase));
+    array_handles_after_fork();
+    memory_object_drop(array);
 }
 
 /* The op stays that of its stream's work. */
@@ -407,14 +413,14 @@ TEST_F(Mappings, BuffersOfOpenGL)
 {
     const auto map_buffer = [this](unsigned buffer, uint64_t address, uint64_t bytes, CUresult result = CUDA_SUCCESS) {
         struct call made = call(result);
-        fp_opaque(&made, OPAQUE_OTHER);
-        objects_gl_mapped(&made, buffer, &address, sizeof address, bytes);
+        call_words_opaque(&made, OPAQUE_OTHER);
+        lent_gl_mapped(&made, buffer, &address, sizeof address, bytes);
         return made;
     };
     const auto unmap_buffer = [this](unsigned buffer, CUresult result = CUDA_SUCCESS) {
         struct call made = call(result);
-        objects_gl_unmapping(&made, buffer);
-        objects_gl_unmapped(&made, buffer);
+        lent_gl_unmapping(&made, buffer);
+        lent_gl_unmapped(&made, buffer);
     };
     EXPECT_EQ(PTDS_OP_OPAQUE, map_buffer(1, kBase, 0x1000, CUDA_ERROR_INVALID_VALUE).op);
     EXPECT_EQ(nullptr, at(kBase));
@@ -436,7 +442,7 @@ TEST_F(Mappings, BuffersOfOpenGL)
     unmap_buffer(1);
     unmap_buffer(2);
     EXPECT_EQ(nullptr, at(kOther));
-    allocations_after_fork();
+    lent_after_fork();
 }
 
 TEST_F(Mappings, PlanesOfEglFrames)
@@ -444,7 +450,7 @@ TEST_F(Mappings, PlanesOfEglFrames)
     struct ptds_egl_frame frame = {};
     const auto lend = [&](CUresult result = CUDA_SUCCESS) {
         struct call made = call(result);
-        objects_lent_frame(&made, &frame);
+        lent_frame(&made, &frame);
     };
     frame.plane[0] = reinterpret_cast<void *>(kBase + 0x400);
     frame.plane[1] = reinterpret_cast<void *>(kBase + 0x800);
@@ -456,24 +462,24 @@ TEST_F(Mappings, PlanesOfEglFrames)
     lend();
     ASSERT_NE(nullptr, at(kBase));
     EXPECT_EQ(at(kBase), at(kBase + 0x3fff));
-    EXPECT_EQ(0u, kernels_opaque);
+    EXPECT_EQ(0u, touch_memory_kernels_opaque);
     g_begin = 0;
     lend();
-    EXPECT_EQ(OPAQUE_OTHER, kernels_opaque) << "nobody knows how long they are";
-    kernels_opaque = 0;
+    EXPECT_EQ(OPAQUE_OTHER, touch_memory_kernels_opaque) << "nobody knows how long they are";
+    touch_memory_kernels_opaque = 0;
     frame.type = 0;
     frame.planes = 1000;
     for (uint64_t i = 0; i < 3; i++)
         frame.plane[i] = reinterpret_cast<void *>(0x6660 + i);
     lend();
     for (uint64_t i = 0; i < 3; i++) {
-        struct memory *array = allocations_by_handle(0x6660 + i);
+        struct memory *array = array_handles_get(0x6660 + i);
         ASSERT_NE(nullptr, array);
-        memories_drop(array);
+        memory_object_drop(array);
     }
-    allocations_after_fork();
+    array_handles_after_fork();
     struct call none = call();
-    objects_lent_frame(&none, nullptr);
+    lent_frame(&none, nullptr);
 }
 
 TEST_F(Mappings, BuffersOfExternalMemory)
@@ -483,7 +489,7 @@ TEST_F(Mappings, BuffersOfExternalMemory)
     about.offset = 0x400;
     CUdeviceptr pointer = kBase;
     struct call made = call();
-    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
+    shared_memory_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
     struct memory *memory = at(kBase);
     ASSERT_TRUE(memory);
     EXPECT_EQ(PTDS_MEMORY_EXTERNAL, memory->kind);
@@ -492,11 +498,11 @@ TEST_F(Mappings, BuffersOfExternalMemory)
     EXPECT_EQ(nullptr, at(kBase + 0x1000));
     pointer = kOther;
     about.offset = 0;
-    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
+    shared_memory_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
     EXPECT_EQ(memory, at(kOther));
     pointer = kOther + 0x10000;
-    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), nullptr);
-    mappings_external_buffer(&made, nullptr, CUexternalMemory(0x70), &about);
+    shared_memory_external_buffer(&made, &pointer, CUexternalMemory(0x70), nullptr);
+    shared_memory_external_buffer(&made, nullptr, CUexternalMemory(0x70), &about);
     EXPECT_EQ(nullptr, at(kOther + 0x10000));
 }
 
@@ -507,14 +513,14 @@ TEST_F(Mappings, BoundToAMulticastObject)
     struct memory *part = at(kBase), *all = at(kBase + 0x10000);
     const uint8_t before = part->host;
     struct call failed = call(CUDA_ERROR_INVALID_VALUE), made = call();
-    mappings_bound(&failed, 20, nullptr, 7);
+    shared_memory_bound(&failed, 20, nullptr, 7);
     EXPECT_EQ(before, all->host);
-    mappings_bound(&made, 20, nullptr, 7);
+    shared_memory_bound(&made, 20, nullptr, 7);
     EXPECT_EQ(before | MEMORY_SHARED, part->host);
     EXPECT_EQ(before | MEMORY_SHARED, all->host);
     map(8, kBase + 0x20000);
     struct memory *given = at(kBase + 0x20000);
-    mappings_bound(&made, 20, given, 0);
+    shared_memory_bound(&made, 20, given, 0);
     EXPECT_EQ(before | MEMORY_SHARED, given->host);
 }
 
@@ -526,23 +532,23 @@ TEST_F(Mappings, WhatOthersGet)
         map(30 + i, kBase + i * 0x1000);
     const uint64_t imported = 99;
     struct call made = call(), failed = call(CUDA_ERROR_INVALID_VALUE);
-    mappings_imported(&made, &imported);
+    shared_memory_imported(&made, &imported);
     map(99, kOther);
     EXPECT_EQ(0, at(kOther)->host) << "nothing was handed out yet";
-    mappings_exported(&failed, kBase, 0x1000);
-    mappings_exported_handle(&failed, 30);
+    shared_memory_exported(&failed, kBase, 0x1000);
+    shared_memory_exported_handle(&failed, 30);
     EXPECT_EQ(0, at(kBase)->host);
-    mappings_exported(&made, kBase + 0x1800, 0x1000);
+    shared_memory_exported(&made, kBase + 0x1800, 0x1000);
     EXPECT_EQ(0, at(kBase)->host);
     EXPECT_EQ(1, at(kBase + 0x1000)->host);
     EXPECT_EQ(1, at(kBase + 0x2000)->host);
     EXPECT_EQ(0, at(kBase + 0x3000)->host);
-    mappings_exported_handle(&made, 30);
+    shared_memory_exported_handle(&made, 30);
     EXPECT_EQ(1, at(kBase)->host);
-    mappings_imported(&failed, &imported);
+    shared_memory_imported(&failed, &imported);
     EXPECT_EQ(0, at(kOther)->host);
-    mappings_imported(&made, nullptr);
-    mappings_imported(&made, &imported);
+    shared_memory_imported(&made, nullptr);
+    shared_memory_imported(&made, &imported);
     EXPECT_EQ(MEMORY_SHARED, at(kOther)->host);
     g_begin = kOther + 0x10000, g_size = 0x1000;
     open(kOther + 0x10000);
@@ -554,14 +560,14 @@ TEST_F(Mappings, JustWhatOthersGet)
     for (unsigned i = 0; i < 3; i++)
         map(30 + i, kBase + i * 0x1000);
     struct call made = call();
-    mappings_exported(&made, kBase, 0x1000);
+    shared_memory_exported(&made, kBase, 0x1000);
     EXPECT_EQ(0, at(kBase + 0x1000)->host);
-    mappings_exported(&made, kBase, 0x1001);
+    shared_memory_exported(&made, kBase, 0x1001);
     EXPECT_EQ(1, at(kBase + 0x1000)->host);
     EXPECT_EQ(0, at(kBase + 0x2000)->host);
     const uint64_t imported = 32;
-    mappings_imported(&made, &imported);
-    mappings_exported_handle(&made, 32);
+    shared_memory_imported(&made, &imported);
+    shared_memory_exported_handle(&made, 32);
     EXPECT_EQ(1 | MEMORY_SHARED, at(kBase + 0x2000)->host) << "both";
 }
 
@@ -571,8 +577,8 @@ TEST_F(Mappings, ThatAreNotUnmappedAfterAll)
 {
     const auto unmap = [this](uint64_t base, uint64_t bytes, CUresult result) {
         struct call made = call();
-        fp_unmap(&made, base, bytes);
-        EXPECT_EQ(nullptr, memories_find(&thread_, base).memory);
+        mappings_unmapping(&made, base, bytes);
+        EXPECT_EQ(nullptr, lookup_range(&thread_, base).memory);
         EXPECT_EQ(1u, made.words) << "the rest is not for the record";
         made.result = result;
         mappings_unmapped(&made);
@@ -580,11 +586,12 @@ TEST_F(Mappings, ThatAreNotUnmappedAfterAll)
     map(7, kBase);
     map(8, kBase + 0x1000, 0x1000, 0x100);
     map(7, kOther);
-    const struct memory *one = memories_find(&thread_, kBase).memory, *two = memories_find(&thread_, kBase + 0x1000).memory;
+    const struct memory *one = lookup_range(&thread_, kBase).memory, *two = lookup_range(&thread_, kBase + 0x1000).memory;
     ASSERT_NE(one, two);
     release(8);
     unmap(kBase, 0x2000, CUDA_ERROR_INVALID_VALUE);
-    const struct place first = memories_find(&thread_, kBase + 0xfff), second = memories_find(&thread_, kBase + 0x1000);
+    const struct memory_range first = lookup_range(&thread_, kBase + 0xfff),
+                              second = lookup_range(&thread_, kBase + 0x1000);
     EXPECT_EQ(one, first.memory);
     EXPECT_EQ(kBase, first.begin);
     EXPECT_EQ(two, second.memory);
@@ -592,23 +599,23 @@ TEST_F(Mappings, ThatAreNotUnmappedAfterAll)
     EXPECT_EQ(kBase + 0x2000, second.end);
     EXPECT_EQ(two->base + 0x100, second.begin + second.shift);
     unmap(kOther, 0x1000, CUDA_ERROR_INVALID_VALUE);
-    EXPECT_EQ(one, memories_find(&thread_, kOther).memory);
-    EXPECT_EQ(kBase, kOther + memories_find(&thread_, kOther).shift);
+    EXPECT_EQ(one, lookup_range(&thread_, kOther).memory);
+    EXPECT_EQ(kBase, kOther + lookup_range(&thread_, kOther).shift);
     const uint32_t uid = two->uid;
     unmap(kBase, 0x2000, CUDA_SUCCESS);
     EXPECT_NE(uid, two->uid) << "nobody holds it";
-    EXPECT_EQ(one, memories_find(&thread_, kOther).memory);
+    EXPECT_EQ(one, lookup_range(&thread_, kOther).memory);
 }
 
 /* Any number of ranges, whatever lies between them. */
 TEST_F(Mappings, OfManyThatAreNotUnmappedAll)
 {
-    const auto is_at = [](uint64_t i) { return memories_find(nullptr, kBase + i * 0x1000).memory != nullptr; };
+    const auto is_at = [](uint64_t i) { return lookup_range(nullptr, kBase + i * 0x1000).memory != nullptr; };
     for (uint64_t i = 1; i < 42; i += 1 + i % 2)
         map(20 + i, kBase + i * 0x1000);
-    const uint32_t count = memories_count();
+    const uint32_t count = addresses_count();
     struct call made = call();
-    fp_unmap(&made, kBase, 0x28800);
+    mappings_unmapping(&made, kBase, 0x28800);
     EXPECT_EQ(0u, made.object);
     for (uint64_t i = 0; i < 41; i++)
         EXPECT_FALSE(is_at(i)) << i;
@@ -616,12 +623,12 @@ TEST_F(Mappings, OfManyThatAreNotUnmappedAll)
     mappings_unmapped(&made);
     for (uint64_t i = 1; i < 42; i += 1 + i % 2)
         EXPECT_TRUE(is_at(i)) << i;
-    EXPECT_EQ(count, memories_count());
+    EXPECT_EQ(count, addresses_count());
     const struct memory *one = at(kBase + 0x1000);
-    EXPECT_EQ(one, memories_find(nullptr, kBase + 0x1fff).memory);
+    EXPECT_EQ(one, lookup_range(nullptr, kBase + 0x1fff).memory);
     /* Unmapped, and mapped anew before that is known. */
     made = call();
-    fp_unmap(&made, kBase, 0x28800);
+    mappings_unmapping(&made, kBase, 0x28800);
     map(90, kBase + 0x1000);
     const struct memory *other = at(kBase + 0x1000);
     mappings_unmapped(&made);

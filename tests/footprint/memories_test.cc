@@ -12,8 +12,10 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/allocations/allocations.h"
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/memories/lookup.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/trace/format.h"
 }
 
@@ -22,30 +24,30 @@ namespace
 
 memory *add(uint64_t base, uint64_t bytes)
 {
-    memory *made = memories_new(PTDS_MEMORY_DEVICE, base, bytes);
-    EXPECT_EQ(memories_map(made, base, bytes, base), 1);
-    memories_drop(made);
+    memory *made = memory_object_new(PTDS_MEMORY_DEVICE, base, bytes);
+    EXPECT_EQ(addresses_map(made, base, bytes, base), 1);
+    memory_object_drop(made);
     return made;
 }
 
 void remove(uint64_t base)
 {
-    memory *gone = memories_unmap(base);
+    memory *gone = addresses_unmap(base);
     ASSERT_NE(gone, nullptr);
-    memories_drop(gone);
+    memory_object_drop(gone);
 }
 
 TEST(Memories, BoundsAreExact)
 {
     memory *made = add(0x10000, 0x100);
-    EXPECT_EQ(memories_find(nullptr, 0xffff).memory, nullptr);
-    EXPECT_EQ(memories_find(nullptr, 0x10000).memory, made);
-    EXPECT_EQ(memories_find(nullptr, 0x100ff).memory, made);
-    EXPECT_EQ(memories_find(nullptr, 0x10100).memory, nullptr);
+    EXPECT_EQ(lookup_range(nullptr, 0xffff).memory, nullptr);
+    EXPECT_EQ(lookup_range(nullptr, 0x10000).memory, made);
+    EXPECT_EQ(lookup_range(nullptr, 0x100ff).memory, made);
+    EXPECT_EQ(lookup_range(nullptr, 0x10100).memory, nullptr);
     EXPECT_EQ(made->host, 0);
-    EXPECT_EQ(memories_unmap(0x10001), nullptr);
+    EXPECT_EQ(addresses_unmap(0x10001), nullptr);
     remove(0x10000);
-    EXPECT_EQ(memories_find(nullptr, 0x10000).memory, nullptr);
+    EXPECT_EQ(lookup_range(nullptr, 0x10000).memory, nullptr);
 }
 
 TEST(Memories, HostKinds)
@@ -56,24 +58,24 @@ TEST(Memories, HostKinds)
                                                 {PTDS_MEMORY_DEVICE, 0},
                                                 {PTDS_MEMORY_POOL, 0},
                                                 {PTDS_MEMORY_ARRAY, 0}}) {
-        memory *made = memories_new(static_cast<uint32_t>(kind), 0x1000, 8);
+        memory *made = memory_object_new(static_cast<uint32_t>(kind), 0x1000, 8);
         EXPECT_EQ(made->host, host) << kind;
-        memories_drop(made);
+        memory_object_drop(made);
     }
 }
 
 TEST(Memories, OneMemoryAtTwoPlaces)
 {
-    memory *made = memories_new(PTDS_MEMORY_MAPPED, 0x20000, 0x1000);
-    memories_map(made, 0x20000, 0x1000, 0x20000);
-    memories_map(made, 0x80000, 0x800, 0x20800);
-    place place = memories_find(nullptr, 0x80010);
-    EXPECT_EQ(place.memory, made);
-    EXPECT_EQ(0x80010 + place.shift, 0x20810u);
-    memories_unmap_memory(made);
-    EXPECT_EQ(memories_find(nullptr, 0x20000).memory, nullptr);
-    EXPECT_EQ(memories_find(nullptr, 0x80010).memory, nullptr);
-    memories_drop(made);
+    memory *made = memory_object_new(PTDS_MEMORY_MAPPED, 0x20000, 0x1000);
+    addresses_map(made, 0x20000, 0x1000, 0x20000);
+    addresses_map(made, 0x80000, 0x800, 0x20800);
+    memory_range range = lookup_range(nullptr, 0x80010);
+    EXPECT_EQ(range.memory, made);
+    EXPECT_EQ(0x80010 + range.shift, 0x20810u);
+    addresses_unmap_memory(made);
+    EXPECT_EQ(lookup_range(nullptr, 0x20000).memory, nullptr);
+    EXPECT_EQ(lookup_range(nullptr, 0x80010).memory, nullptr);
+    memory_object_drop(made);
 }
 
 std::map<memory *, int> gone_times;
@@ -81,25 +83,25 @@ std::map<memory *, int> gone_times;
 /* Whoever remembers something with a memory hears once that it goes, before another one is made of it. */
 TEST(Memories, AreGoneOnceBeforeTheyServeAgain)
 {
-    memories_gone = [](memory *memory) { gone_times[memory]++; };
+    memory_object_gone = [](memory *memory) { gone_times[memory]++; };
     constexpr uint64_t base = uint64_t{1} << 44;
     std::map<memory *, int> used;
     for (int round = 0; round < 20; round++) {
-        memory *twice = memories_new(PTDS_MEMORY_MAPPED, base, 4096);
+        memory *twice = memory_object_new(PTDS_MEMORY_MAPPED, base, 4096);
         EXPECT_EQ(gone_times[twice], used[twice]++);
-        EXPECT_EQ(memories_map(twice, base, 4096, base), 1);
-        EXPECT_EQ(memories_map(twice, base + 8192, 4096, base), 1);
-        memories_drop(twice);
-        memory *over = memories_new(PTDS_MEMORY_DEVICE, base, 4096);
+        EXPECT_EQ(addresses_map(twice, base, 4096, base), 1);
+        EXPECT_EQ(addresses_map(twice, base + 8192, 4096, base), 1);
+        memory_object_drop(twice);
+        memory *over = memory_object_new(PTDS_MEMORY_DEVICE, base, 4096);
         EXPECT_EQ(gone_times[over], used[over]++);
-        EXPECT_EQ(memories_map(over, base, 4096, base), 1);
-        memories_drop(over);
+        EXPECT_EQ(addresses_map(over, base, 4096, base), 1);
+        memory_object_drop(over);
         EXPECT_EQ(gone_times[twice], used[twice] - 1) << "one range is left";
-        memories_unmap_all(base, 16384);
+        addresses_unmap_all(base, 16384);
         EXPECT_EQ(gone_times[twice], used[twice]);
         EXPECT_EQ(gone_times[over], used[over]);
     }
-    memories_gone = nullptr;
+    memory_object_gone = nullptr;
 }
 
 uint32_t gone_uid;
@@ -108,13 +110,13 @@ TEST(Memories, AnotherUidAfterTheLastHoldIsGone)
 {
     memory *made = add(0x30000, 16);
     uint32_t uid = made->uid;
-    memories_gone = [](memory *memory) { gone_uid = memory->uid; };
-    memories_hold(made);
+    memory_object_gone = [](memory *memory) { gone_uid = memory->uid; };
+    memory_object_hold(made);
     remove(0x30000);
     EXPECT_EQ(gone_uid, 0u);
     EXPECT_EQ(made->uid, uid);
-    memories_drop(made);
-    memories_gone = nullptr;
+    memory_object_drop(made);
+    memory_object_gone = nullptr;
     EXPECT_EQ(gone_uid, uid);
     EXPECT_NE(add(0x30000, 16)->uid, uid);
     remove(0x30000);
@@ -127,12 +129,12 @@ TEST(Memories, NewOnesReplaceWhatTheyOverlap)
     add(0x40100, 0x100);
     memory *last = add(0x40200, 0x100);
     memory *made = add(0x40080, 0x100);
-    EXPECT_EQ(memories_find(nullptr, 0x40000).memory, nullptr);
-    EXPECT_EQ(memories_find(nullptr, 0x40100).memory, made);
-    EXPECT_EQ(memories_find(nullptr, 0x40200).memory, last);
-    memories_unmap_all(0x40000, 0x1000);
-    EXPECT_EQ(memories_find(nullptr, 0x40200).memory, nullptr);
-    EXPECT_EQ(memories_count(), 0u);
+    EXPECT_EQ(lookup_range(nullptr, 0x40000).memory, nullptr);
+    EXPECT_EQ(lookup_range(nullptr, 0x40100).memory, made);
+    EXPECT_EQ(lookup_range(nullptr, 0x40200).memory, last);
+    addresses_unmap_all(0x40000, 0x1000);
+    EXPECT_EQ(lookup_range(nullptr, 0x40200).memory, nullptr);
+    EXPECT_EQ(addresses_count(), 0u);
 }
 
 /* A fork in the middle of a change is rare: at all other times the child knows what its parent knew. */
@@ -140,13 +142,13 @@ TEST(Memories, AForkedChildKnowsThemAll)
 {
     for (uint64_t i = 0; i < 5; i++) {
         memory *made = add(0x50000 + i * 0x1000, 16);
-        memories_after_fork();
-        EXPECT_EQ(memories_find(nullptr, 0x50000 + i * 0x1000).memory, made) << i;
-        EXPECT_EQ(memories_count(), i + 1);
+        addresses_after_fork();
+        EXPECT_EQ(lookup_range(nullptr, 0x50000 + i * 0x1000).memory, made) << i;
+        EXPECT_EQ(addresses_count(), i + 1);
     }
-    memories_unmap_all(0x50000, 0x5000);
-    memories_after_fork();
-    EXPECT_EQ(memories_count(), 0u);
+    addresses_unmap_all(0x50000, 0x5000);
+    addresses_after_fork();
+    EXPECT_EQ(addresses_count(), 0u);
 }
 
 TEST(Memories, AgainstAModel)
@@ -172,10 +174,10 @@ TEST(Memories, AgainstAModel)
         at = model.upper_bound(address);
         memory *expected =
             at == model.begin() || std::prev(at)->second.first <= address ? nullptr : std::prev(at)->second.second;
-        ASSERT_EQ(memories_find(nullptr, address).memory, expected) << step;
-        ASSERT_EQ(memories_count(), model.size()) << step;
+        ASSERT_EQ(lookup_range(nullptr, address).memory, expected) << step;
+        ASSERT_EQ(addresses_count(), model.size()) << step;
     }
-    memories_unmap_all(0, 1 << 30);
+    addresses_unmap_all(0, 1 << 30);
 }
 
 /* Insertion does not grow with their number; and all are found. By the processor's time: others may have it meanwhile. */
@@ -186,12 +188,12 @@ TEST(Memories, AQuarterOfAMillion)
     for (uint64_t i = 0; i < many; i++)
         add(0x7f0000000000 + i * step % many * 512, 512);
     EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
-    ASSERT_EQ(memories_count(), many);
+    ASSERT_EQ(addresses_count(), many);
     for (uint64_t i = 0; i < many; i += 97)
-        ASSERT_EQ(memories_find(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);
+        ASSERT_EQ(lookup_range(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);
     for (uint64_t i = 0; i < many; i++)
         remove(0x7f0000000000 + i * 512);
-    EXPECT_EQ(memories_count(), 0u);
+    EXPECT_EQ(addresses_count(), 0u);
 }
 
 /* A graph keeps the address of what it allocates until it goes: then another memory has it, and that is freed as ever. */
@@ -202,28 +204,28 @@ TEST(Memories, OfAGraphUntilTheAddressIsAnothers)
     call.thread = &thread;
     call.footprint = 1;
     const uint64_t base = 0x40000;
-    objects_alloc_node(&call, base, 4096);
-    memory *graphs = memories_find(nullptr, base).memory;
+    allocations_node_made(&call, base, 4096);
+    memory *graphs = lookup_range(nullptr, base).memory;
     ASSERT_NE(nullptr, graphs);
     const uint32_t uid = graphs->uid;
     call.leaving = nullptr;
     call.touched.count = 0;
-    fp_free(&call, PTDS_OP_FREE, base);
-    objects_freed(&call);
-    EXPECT_EQ(graphs, memories_find(nullptr, base).memory);
+    allocations_freeing(&call, PTDS_OP_FREE, base);
+    allocations_freed(&call);
+    EXPECT_EQ(graphs, lookup_range(nullptr, base).memory);
     EXPECT_EQ(uid, call.object);
     EXPECT_EQ(1u, call.touched.count);
-    objects_alloc(&call, PTDS_MEMORY_DEVICE, &base, sizeof base, 4096);
-    EXPECT_NE(uid, memories_find(nullptr, base).memory->uid);
-    fp_free(&call, PTDS_OP_FREE, base);
-    objects_freed(&call);
-    EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
+    allocations_made(&call, PTDS_MEMORY_DEVICE, &base, sizeof base, 4096);
+    EXPECT_NE(uid, lookup_range(nullptr, base).memory->uid);
+    allocations_freeing(&call, PTDS_OP_FREE, base);
+    allocations_freed(&call);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, base).memory);
     call.leaving = nullptr;
     call.result = CUDA_ERROR_UNKNOWN;
-    objects_alloc_node(&call, base, 4096);
+    allocations_node_made(&call, base, 4096);
     call.result = CUDA_SUCCESS, call.footprint = 0;
-    objects_alloc_node(&call, base, 4096);
-    EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
+    allocations_node_made(&call, base, 4096);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, base).memory);
 }
 
 /* Each thread finds its own memories, which nobody else changes, whatever happens around them. */
@@ -238,10 +240,10 @@ TEST(Memories, ThreadsAmongChanges)
             for (int step = 0; step < 40000; step++) {
                 uint64_t i = random() % 64, base = 0x1000000 + (i * 4 + number) * 256; /* between the others' */
                 if (mine[i]) {
-                    place place = memories_find(nullptr, base + random() % 256);
-                    wrong = wrong || place.memory != mine[i] || place.begin != base;
-                    memories_drop(memories_unmap(base));
-                    wrong = wrong || memories_find(nullptr, base).memory;
+                    memory_range range = lookup_range(nullptr, base + random() % 256);
+                    wrong = wrong || range.memory != mine[i] || range.begin != base;
+                    memory_object_drop(addresses_unmap(base));
+                    wrong = wrong || lookup_range(nullptr, base).memory;
                     mine[i] = nullptr;
                 } else {
                     mine[i] = add(base, 256);
@@ -252,7 +254,7 @@ TEST(Memories, ThreadsAmongChanges)
     for (std::thread &thread : threads)
         thread.join();
     EXPECT_FALSE(wrong);
-    memories_unmap_all(0, 1 << 30);
+    addresses_unmap_all(0, 1 << 30);
 }
 
 /* In whichever order they come. */
@@ -260,25 +262,25 @@ TEST(Memories, ThatLieNearEachOther)
 {
     constexpr uint64_t at = uint64_t{3} << 40, size = 0x100000, far = at + 3 * size + 0x10001;
     struct thread *thread = thread_get();
-    struct memory *first = memories_new(PTDS_MEMORY_DEVICE, at, size),
-                  *second = memories_new(PTDS_MEMORY_DEVICE, at + size, size);
-    struct memory *third = memories_new(PTDS_MEMORY_DEVICE, at + 2 * size, size),
-                  *last = memories_new(PTDS_MEMORY_DEVICE, far, size);
-    memories_map(third, at + 2 * size, size, at + 2 * size);
-    memories_map(last, far, size, far);
-    memories_map(first, at, size, at);
-    EXPECT_EQ(third, memories_memory(thread, at + 2 * size + 4, 0)) << "nothing lies there";
-    memories_map(second, at + size, size, at + size);
+    struct memory *first = memory_object_new(PTDS_MEMORY_DEVICE, at, size),
+                  *second = memory_object_new(PTDS_MEMORY_DEVICE, at + size, size);
+    struct memory *third = memory_object_new(PTDS_MEMORY_DEVICE, at + 2 * size, size),
+                  *last = memory_object_new(PTDS_MEMORY_DEVICE, far, size);
+    addresses_map(third, at + 2 * size, size, at + 2 * size);
+    addresses_map(last, far, size, far);
+    addresses_map(first, at, size, at);
+    EXPECT_EQ(third, lookup_memory(thread, at + 2 * size + 4, 0)) << "nothing lies there";
+    addresses_map(second, at + size, size, at + size);
     const auto means = [&](uint64_t address) {
         struct memory *found[4];
         std::string text;
-        for (unsigned i = 0, count = memories_around(thread, address, found, 4); i < count; i++)
+        for (unsigned i = 0, count = lookup_around(thread, address, found, 4); i < count; i++)
             text += found[i] == first    ? "1"
                     : found[i] == second ? "2"
                     : found[i] == third  ? "3"
                     : found[i] == last   ? "4"
                                          : "?";
-        if (struct memory *one = memories_memory(thread, address, 0))
+        if (struct memory *one = lookup_memory(thread, address, 0))
             text += text == (one == first ? "1" : one == second ? "2" : one == third ? "3" : "4") ? "" : " not alone";
         else
             text += text.size() == 1 ? " beside" : "";
@@ -300,9 +302,9 @@ TEST(Memories, ThatLieNearEachOther)
     EXPECT_EQ("43", means(far - 1));
     EXPECT_EQ("", means(far + size + 0x10001));
     for (uint64_t base : {at, at + size, at + 2 * size, far})
-        memories_drop(memories_unmap(base));
+        memory_object_drop(addresses_unmap(base));
     for (struct memory *one : {first, second, third, last})
-        memories_drop(one);
+        memory_object_drop(one);
 }
 
 } // namespace

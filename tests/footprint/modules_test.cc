@@ -9,15 +9,19 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
+#include "interpose/footprint/allocations/allocations.h"
+#include "interpose/footprint/allocations/reserve.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/graphs.h"
-#include "interpose/footprint/kernels.h"
-#include "interpose/footprint/mappings.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/modules.h"
-#include "interpose/footprint/reservations.h"
-#include "interpose/footprint/tables.h"
-#include "interpose/footprint/textures.h"
+#include "interpose/footprint/graphs/graphs.h"
+#include "interpose/footprint/launches/launches.h"
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/memories/lookup.h"
+#include "interpose/footprint/memories/managed_variables.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/modules/kernel_table.h"
+#include "interpose/footprint/modules/modules.h"
+#include "interpose/footprint/pointers/pointer_tables.h"
+#include "interpose/footprint/pointers/scan_host_memory.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 }
@@ -94,7 +98,7 @@ protected:
     struct memory *variable(uint64_t base, uint64_t bytes, uintptr_t handle)
     {
         modules_gave_global(&call, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle), "name");
-        return memories_find(nullptr, base).memory;
+        return lookup_range(nullptr, base).memory;
     }
     static uint64_t owner(CUfunction function)
     {
@@ -144,11 +148,11 @@ TEST_F(Modules, TakeTheirVariablesWithThem)
     const struct memory *memory = variable(0x10000, 8, 7);
     ASSERT_NE(nullptr, memory);
     EXPECT_EQ(memory, variable(0x20000, 64, 7)) << "one memory";
-    EXPECT_EQ(memory, memories_find(nullptr, 0x2003f).memory);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20040).memory);
+    EXPECT_EQ(memory, lookup_range(nullptr, 0x2003f).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x20040).memory);
     unload(7);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20000).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x10000).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x20000).memory);
 }
 
 /* The driver refused: the variables are where they were, and the module is known; a memory of another's that lies there by
@@ -158,17 +162,17 @@ TEST_F(Modules, ThatAreNotUnloadedAfterAll)
     load(7, kVariable);
     const struct memory *memory = variable(0x10000, 8, 7);
     unload(7, CUDA_ERROR_UNKNOWN);
-    EXPECT_EQ(memory, memories_find(nullptr, 0x10000).memory);
+    EXPECT_EQ(memory, lookup_range(nullptr, 0x10000).memory);
     gives(kFunction, 7);
     ASSERT_EQ(7u, owner(kFunction));
     EXPECT_EQ(memory, modules_of(kFunction)->memory);
     modules_unloading(&call, reinterpret_cast<void *>(7));
-    struct memory *other = memories_new(PTDS_MEMORY_DEVICE, 0x10000, 4096);
-    memories_map(other, 0x10000, 4096, 0x10000);
+    struct memory *other = memory_object_new(PTDS_MEMORY_DEVICE, 0x10000, 4096);
+    addresses_map(other, 0x10000, 4096, 0x10000);
     modules_unloaded(&call);
-    EXPECT_EQ(other, memories_find(nullptr, 0x10000).memory);
-    memories_drop(memories_unmap(0x10000));
-    memories_drop(other);
+    EXPECT_EQ(other, lookup_range(nullptr, 0x10000).memory);
+    memory_object_drop(addresses_unmap(0x10000));
+    memory_object_drop(other);
     unload(7);
     unload(8);
 }
@@ -188,7 +192,7 @@ TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
             EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(at += 16, 8, one)) << one;
         }
     unload(110);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10010).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x10010).memory);
     gives(kFunction, 7);
     EXPECT_EQ(0u, owner(kFunction));
 }
@@ -203,19 +207,19 @@ TEST_F(Modules, HaveVariablesFromTheBeginning)
     struct memory *of = modules_variables(modules_of(kFunction));
     ASSERT_NE(nullptr, of);
     EXPECT_EQ(of, variable(0x10000, 8, 7));
-    EXPECT_FALSE(tables_may_hide(of, 0));
+    EXPECT_FALSE(pointer_tables_incomplete(of, 0));
     load(8, kPlain);
     gives(kKernel, 8);
-    tables_unknown_work();
-    EXPECT_TRUE(tables_may_hide(modules_variables(modules_of(kKernel)), 0)) << "it may have been used before";
+    pointer_tables_unknown_work();
+    EXPECT_TRUE(pointer_tables_incomplete(modules_variables(modules_of(kKernel)), 0)) << "it may have been used before";
     unload(8);
     unload(7);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x10000).memory);
     struct memory *nobodys = variable(0x10000, 8, 7);
     ASSERT_NE(nullptr, nobodys);
     EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind);
-    EXPECT_TRUE(tables_may_hide(nobodys, 1)) << "of a module that nobody has seen";
-    memories_drop(memories_unmap(0x10000));
+    EXPECT_TRUE(pointer_tables_incomplete(nobodys, 1)) << "of a module that nobody has seen";
+    memory_object_drop(addresses_unmap(0x10000));
 }
 
 /* A driver that does not tell of its devices. */
@@ -240,32 +244,32 @@ TEST_F(Modules, AreReadWhateverTheDriverLacks)
 /* What is freed by another address of it, or is none of a kind that can be: refused, it is where it was. */
 TEST_F(Modules, MemoryThatIsNotFreedAfterAll)
 {
-    struct memory *pinned = memories_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
-    memories_map(pinned, 0x10000, 4096, 0x10000);
-    memories_map(pinned, 0x50000, 4096, 0x10000); /* for the device */
+    struct memory *pinned = memory_object_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
+    addresses_map(pinned, 0x10000, 4096, 0x10000);
+    addresses_map(pinned, 0x50000, 4096, 0x10000); /* for the device */
     load(7, kVariable);
     const struct memory *global = variable(0x20000, 64, 7);
     for (const uint64_t base : {0x10000, 0x50000, 0x20000}) {
-        fp_free(&call, PTDS_OP_FREE, base);
-        EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
+        allocations_freeing(&call, PTDS_OP_FREE, base);
+        EXPECT_EQ(nullptr, lookup_range(nullptr, base).memory);
         call.result = CUDA_ERROR_INVALID_VALUE;
-        objects_freed(&call);
+        allocations_freed(&call);
         call.result = CUDA_SUCCESS;
     }
     for (const uint64_t base : {0x10000, 0x50000}) {
-        EXPECT_EQ(pinned, memories_find(nullptr, base).memory);
-        EXPECT_EQ(pinned, memories_find(nullptr, base + 4095).memory);
-        EXPECT_EQ(0x10000u, base + memories_find(nullptr, base).shift);
+        EXPECT_EQ(pinned, lookup_range(nullptr, base).memory);
+        EXPECT_EQ(pinned, lookup_range(nullptr, base + 4095).memory);
+        EXPECT_EQ(0x10000u, base + lookup_range(nullptr, base).shift);
     }
-    EXPECT_EQ(global, memories_find(nullptr, 0x2003f).memory);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20040).memory);
+    EXPECT_EQ(global, lookup_range(nullptr, 0x2003f).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x20040).memory);
     const uint32_t uid = global->uid;
     unload(7);
     EXPECT_NE(uid, global->uid) << "nobody holds it";
-    fp_free(&call, PTDS_OP_FREE, 0x10000);
-    objects_freed(&call);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x50000).memory) << "both go together";
-    memories_drop(pinned);
+    allocations_freeing(&call, PTDS_OP_FREE, 0x10000);
+    allocations_freed(&call);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x50000).memory) << "both go together";
+    memory_object_drop(pinned);
     call.leaving = nullptr;
 }
 
@@ -277,15 +281,15 @@ TEST_F(Modules, VariablesThatTheHostCanTouch)
     load(8, kVariable);
     static struct memory *shown;
     state_hooks.memory_shown = [](struct call *, struct memory *memory) { shown = memory; };
-    EXPECT_FALSE(tables_is_hosts(variable(0x20000, 8, 7)));
+    EXPECT_FALSE(memory_object_is_hosts(variable(0x20000, 8, 7)));
     EXPECT_EQ(nullptr, shown);
     struct memory *memory = variable(0x30000, 8, 8);
     EXPECT_EQ(memory, shown) << "the guard is told";
     state_hooks.memory_shown = nullptr;
     EXPECT_EQ(1, memory->host);
-    EXPECT_TRUE(tables_is_hosts(memory));
+    EXPECT_TRUE(memory_object_is_hosts(memory));
     memory->host = 2; /* enum memory_host: mapped elsewhere */
-    EXPECT_FALSE(tables_is_hosts(memory));
+    EXPECT_FALSE(memory_object_is_hosts(memory));
     unload(7);
     unload(8);
 }
@@ -297,14 +301,14 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
         struct kernel kernel = {};
         struct code_facts facts = {};
         kernel.module = modules_of(function);
-        tables_made(kernel.module->memory); /* what was opaque before may have left pointers there */
+        pointer_tables_empty(kernel.module->memory); /* what was opaque before may have left pointers there */
         facts.bases = facts.variables = facts.base[0].count = 1;
         facts.base[0].use = facts.base[0].through = CODE_READ;
         facts.base[0].term[0].kind = CODE_VARIABLE;
-        kernels_take(&kernel, &facts);
+        kernel_table_take(&kernel, &facts);
         call.touched.count = 0;
         call.touched.opaque = 0;
-        kernels_touch(&call, &kernel, nullptr, nullptr, nullptr);
+        launches_touch(&call, &kernel, nullptr, nullptr, nullptr);
         return int(call.touched.opaque);
     };
     driver.cuPointerGetAttribute = managed;
@@ -316,7 +320,7 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
     struct memory *plain = variable(0x20000, 8, 7), *hosts = variable(0x30000, 8, 8);
     EXPECT_EQ(plain, variable(0x20100, 8, 7));
     EXPECT_EQ(hosts, variable(0x40000, 8, 8));
-    EXPECT_TRUE(tables_is_hosts(plain));
+    EXPECT_TRUE(memory_object_is_hosts(plain));
     EXPECT_EQ(OPAQUE_POINTERS, opaque(kFunction));
     captures_open = 0;
     EXPECT_EQ(0, opaque(kFunction));
@@ -328,7 +332,7 @@ TEST_F(Modules, VariablesThatCameDuringACapture)
     EXPECT_EQ(OPAQUE_POINTERS, opaque(kFunction));
     captures_open = 0;
     plain->host |= 2; /* enum memory_host: mapped elsewhere */
-    EXPECT_EQ(1, modules_are_hosts(plain));
+    EXPECT_EQ(1, managed_variables_are_hosts(plain));
     EXPECT_EQ(2, plain->host) << "which nobody asks about";
     unload(7);
     unload(8);
@@ -347,12 +351,12 @@ TEST_F(Modules, VariablesOfWhichTheDriverSaysNothing)
 TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
 {
     uint64_t left = 0x10000, other = 0x30000;
-    objects_alloc(&call, PTDS_MEMORY_DEVICE, &left, sizeof left, 0x1000);
-    objects_alloc(&call, PTDS_MEMORY_DEVICE, &other, sizeof other, 0x1000);
+    allocations_made(&call, PTDS_MEMORY_DEVICE, &left, sizeof left, 0x1000);
+    allocations_made(&call, PTDS_MEMORY_DEVICE, &other, sizeof other, 0x1000);
     load(7, kVariable);
     gives(kFunction, 7);
     EXPECT_EQ(modules_variables(modules_of(kFunction)), variable(0x10800, 8, 7));
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x10000).memory);
     const struct memory *nobodys = variable(0x30800, 8, 9);
     ASSERT_NE(nullptr, nobodys);
     EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind) << "of a module that nobody has seen";
@@ -368,59 +372,59 @@ TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
     modules_gave_global(&others, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle), "name");
     modules_unloaded(&call);
     gives(kFunction, 8);
-    ASSERT_NE(nullptr, memories_find(nullptr, 0x10800).memory);
-    EXPECT_EQ(modules_of(kFunction)->memory, memories_find(nullptr, 0x10800).memory);
+    ASSERT_NE(nullptr, lookup_range(nullptr, 0x10800).memory);
+    EXPECT_EQ(modules_of(kFunction)->memory, lookup_range(nullptr, 0x10800).memory);
     unload(8);
-    memories_drop(memories_unmap(0x30800));
+    memory_object_drop(addresses_unmap(0x30800));
 }
 
 /* Host memory has another address for the device, as long as it is there. */
 TEST_F(Modules, MemoryWithADeviceAddress)
 {
-    struct memory *pinned = memories_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
-    memories_map(pinned, 0x10000, 4096, 0x10000);
+    struct memory *pinned = memory_object_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
+    addresses_map(pinned, 0x10000, 4096, 0x10000);
     const auto at = [this](uint64_t device, uint64_t host, CUresult result = CUDA_SUCCESS) {
         call.result = result;
-        objects_device_pointer(&call, &device, sizeof device, reinterpret_cast<void *>(host));
+        allocations_device_pointer(&call, &device, sizeof device, reinterpret_cast<void *>(host));
         call.result = CUDA_SUCCESS;
-        return memories_find(nullptr, device);
+        return lookup_range(nullptr, device);
     };
     EXPECT_EQ(nullptr, at(0x50010, 0x10010, CUDA_ERROR_INVALID_VALUE).memory);
     EXPECT_EQ(nullptr, at(0x50010, 0x90010).memory) << "of memory that nobody has seen";
-    const struct place place = at(0x50010, 0x10010);
-    EXPECT_EQ(pinned, place.memory);
-    EXPECT_EQ(0x50000u, place.begin);
-    EXPECT_EQ(0x51000u, place.end);
-    EXPECT_EQ(0x10000u, place.begin + place.shift);
+    const struct memory_range range = at(0x50010, 0x10010);
+    EXPECT_EQ(pinned, range.memory);
+    EXPECT_EQ(0x50000u, range.begin);
+    EXPECT_EQ(0x51000u, range.end);
+    EXPECT_EQ(0x10000u, range.begin + range.shift);
     EXPECT_EQ(0x10000u, at(0x10010, 0x10010).begin) << "the same address";
     load(7, kVariable);
     variable(0x60000, 64, 7);
     EXPECT_EQ(pinned, at(0x60010, 0x10010).memory) << "the variable went without a call";
     unload(7);
-    EXPECT_EQ(pinned, memories_find(nullptr, 0x60010).memory);
-    memories_unmap_memory(pinned);
-    EXPECT_EQ(nullptr, memories_find(nullptr, 0x50000).memory);
-    memories_drop(pinned);
+    EXPECT_EQ(pinned, lookup_range(nullptr, 0x60010).memory);
+    addresses_unmap_memory(pinned);
+    EXPECT_EQ(nullptr, lookup_range(nullptr, 0x50000).memory);
+    memory_object_drop(pinned);
 }
 
 /* Nobody has touched the parent's memories, nor what they are mapped in. */
 TEST_F(Modules, AndLedgersAreForgottenInAFork)
 {
     const CUdeviceptr reserved = 0x200000;
-    reservations_made(&call, &reserved, 0x10000);
-    struct memory *memory = memories_new(PTDS_MEMORY_MAPPED, reserved, 4096);
-    reservations_take(memory, reserved, 4096);
-    memories_map(memory, reserved, 4096, reserved);
-    struct memory *reservation = memories_reservation(memory);
+    reserve_made(&call, &reserved, 0x10000);
+    struct memory *memory = memory_object_new(PTDS_MEMORY_MAPPED, reserved, 4096);
+    reserve_mapped(memory, reserved, 4096);
+    addresses_map(memory, reserved, 4096, reserved);
+    struct memory *reservation = memory_object_reservation(memory);
     ASSERT_NE(nullptr, reservation);
     memory->ledger = reservation->ledger = reinterpret_cast<struct ledger *>(8);
-    memories_after_fork();
+    addresses_after_fork();
     EXPECT_EQ(nullptr, memory->ledger);
     EXPECT_EQ(nullptr, reservation->ledger);
-    memories_drop(memories_unmap(reserved));
-    memories_drop(memory);
-    fp_unreserve(&call, reserved);
-    reservations_freed(&call);
+    memory_object_drop(addresses_unmap(reserved));
+    memory_object_drop(memory);
+    reserve_freeing(&call, reserved);
+    reserve_freed(&call);
     call.leaving = nullptr;
 }
 
@@ -428,33 +432,25 @@ TEST_F(Modules, AndLedgersAreForgottenInAFork)
 TEST_F(Modules, AndAllElseCanBeUsedAfterAFork)
 {
     const uint64_t base = 0x100000;
-    memories_after_fork();
-    tables_after_fork();
-    allocations_after_fork();
-    mappings_after_fork();
-    reservations_after_fork();
-    textures_after_fork();
-    graphs_after_fork();
-    modules_after_fork();
-    footprint_kernels_after_fork();
-    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, base, 64);
-    memories_map(memory, base, 64, base);
-    tables_made(memory);
-    tables_filled(nullptr, memory, base, reinterpret_cast<const uint8_t *>(&base), sizeof base);
-    EXPECT_NE(nullptr, *memories_table(memory));
+    footprint_after_fork();
+    struct memory *memory = memory_object_new(PTDS_MEMORY_DEVICE, base, 64);
+    addresses_map(memory, base, 64, base);
+    pointer_tables_empty(memory);
+    scan_host_memory(nullptr, memory, base, reinterpret_cast<const uint8_t *>(&base), sizeof base);
+    EXPECT_NE(nullptr, *memory_object_table(memory));
     const CUdeviceptr reserved = 0x200000;
-    reservations_made(&call, &reserved, 4096);
+    reserve_made(&call, &reserved, 4096);
     const CUgraphExec exec = CUgraphExec(0x300);
-    objects_graph_exec(&call, &exec, nullptr, 0);
+    graphs_instantiated(&call, &exec, nullptr, 0);
     EXPECT_NE(0u, call.object);
     load(7, kPlain);
-    EXPECT_NE(nullptr, kernels_find(call.thread, kFunction));
-    fp_unreserve(&call, reserved);
+    EXPECT_NE(nullptr, kernel_table_find(call.thread, kFunction));
+    reserve_freeing(&call, reserved);
     EXPECT_NE(nullptr, call.leaving);
-    reservations_freed(&call);
+    reserve_freed(&call);
     call.leaving = nullptr;
-    memories_drop(memories_unmap(base));
-    memories_drop(memory);
+    memory_object_drop(addresses_unmap(base));
+    memory_object_drop(memory);
 }
 
 } // namespace

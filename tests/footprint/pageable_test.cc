@@ -13,8 +13,9 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/pageable.h"
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/memories/pageable.h"
 }
 
 namespace
@@ -86,11 +87,11 @@ TEST_F(Pageable, AmongOthers)
     EXPECT_FALSE(among({nowhere, nowhere + 8, nowhere + 16}));
     EXPECT_TRUE(among({nowhere, nowhere + 8, there + 8}));
     /* what the driver was told of is not such memory */
-    struct memory *known = memories_new(PTDS_MEMORY_REGISTERED, there, page);
-    memories_map(known, there, page, there);
-    memories_drop(known);
+    struct memory *known = memory_object_new(PTDS_MEMORY_REGISTERED, there, page);
+    addresses_map(known, there, page, there);
+    memory_object_drop(known);
     EXPECT_FALSE(among({there, there + 8}));
-    memories_drop(memories_unmap(there));
+    memory_object_drop(addresses_unmap(there));
     EXPECT_TRUE(among({there}));
 }
 

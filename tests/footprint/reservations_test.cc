@@ -8,9 +8,8 @@
 #include <thread>
 
 extern "C" {
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/reservations.h"
+#include "interpose/footprint/allocations/reserve.h"
+#include "interpose/footprint/memories/reservations.h"
 }
 
 namespace
@@ -20,14 +19,14 @@ struct call made(CUdeviceptr base)
 {
     struct call call = {};
     call.footprint = 1;
-    reservations_made(&call, &base, 0x1000);
+    reserve_made(&call, &base, 0x1000);
     return call;
 }
 
 void freed(struct call *call, CUdeviceptr base)
 {
-    fp_unreserve(call, base);
-    reservations_freed(call);
+    reserve_freeing(call, base);
+    reserve_freed(call);
     call->leaving = nullptr;
 }
 

@@ -11,7 +11,8 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/footprint/scan.h"
+#include "interpose/footprint/memories/address_span.h"
+#include "interpose/footprint/pointers/scan.h"
 }
 
 namespace
@@ -19,9 +20,9 @@ namespace
 
 using Places = std::vector<size_t>;
 
-struct span span_of_two(uint64_t low, uint64_t high)
+struct address_span span_of_two(uint64_t low, uint64_t high)
 {
-    return span_of(&low, &high);
+    return address_span_of(&low, &high);
 }
 
 Places each_place(uint64_t low, uint64_t high, const std::vector<uint8_t> &bytes)
@@ -115,7 +116,8 @@ TEST(Scan, NothingLiesInAnEmptySpan)
 TEST(Scan, FewPlacesAreLookedAtOneByOne)
 {
     std::vector<uint8_t> bytes(64, 0);
-    for (const struct span &span : {span_of_two(0x7f1200000000, 0x7f5600000000), span_of_two(0x302000000, 0x302400000)}) {
+    for (const struct address_span &span :
+         {span_of_two(0x7f1200000000, 0x7f5600000000), span_of_two(0x302000000, 0x302400000)}) {
         for (int fill : {0, 1, 0xff}) {
             bytes.assign(64, static_cast<uint8_t>(fill));
             struct scan scan;

@@ -7,8 +7,8 @@
 #include <string>
 
 extern "C" {
-#include "interpose/footprint/names.h"
-#include "interpose/footprint/signature.h"
+#include "interpose/footprint/modules/guess_by_name.h"
+#include "interpose/footprint/modules/signature.h"
 }
 
 namespace
@@ -272,9 +272,9 @@ TEST(Signature, OfWhatIsNumbered)
 
 TEST(Signature, OfKernelsThatRunFromEnds)
 {
-    EXPECT_TRUE(names_have_ends("_Z1kIN6thrust16reverse_iteratorIPfEEEvT_"));
-    EXPECT_FALSE(names_have_ends("_Z1kPf"));
-    EXPECT_FALSE(names_have_ends(nullptr));
+    EXPECT_TRUE(guess_by_name_has_ends("_Z1kIN6thrust16reverse_iteratorIPfEEEvT_"));
+    EXPECT_FALSE(guess_by_name_has_ends("_Z1kPf"));
+    EXPECT_FALSE(guess_by_name_has_ends(nullptr));
 }
 
 /* Whatever is cut off or put in, it ends, within the text. */

@@ -10,12 +10,14 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/memories.h"
-#include "interpose/footprint/reservations.h"
-#include "interpose/footprint/tables.h"
-#include "interpose/footprint/textures.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/allocations/reserve.h"
+#include "interpose/footprint/allocations/textures.h"
+#include "interpose/footprint/launches/launches.h"
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/memories/array_handles.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/pointers/pointer_tables.h"
+#include "interpose/footprint/pointers/scan_host_memory.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -35,9 +37,9 @@ protected:
     }
     struct memory *memory_at(uint64_t base)
     {
-        struct memory *made = memories_new(PTDS_MEMORY_DEVICE, base, 4096);
-        memories_map(made, base, 4096, base);
-        memories_drop(made);
+        struct memory *made = memory_object_new(PTDS_MEMORY_DEVICE, base, 4096);
+        addresses_map(made, base, 4096, base);
+        memory_object_drop(made);
         return made;
     }
     static CUDA_RESOURCE_DESC linear(uint64_t at)
@@ -66,17 +68,17 @@ protected:
     {
         static const uint64_t at = uint64_t{1} << 50;
         const uint64_t words[] = {0, word};
-        struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, at, sizeof words);
+        struct memory *memory = memory_object_new(PTDS_MEMORY_DEVICE, at, sizeof words);
         struct pointees all = {};
-        tables_made(memory);
-        memories_map(memory, at, sizeof words, at);
-        tables_filled(nullptr, memory, at, reinterpret_cast<const uint8_t *>(words), sizeof words);
-        tables_read(memory, &all);
+        pointer_tables_empty(memory);
+        addresses_map(memory, at, sizeof words, at);
+        scan_host_memory(nullptr, memory, at, reinterpret_cast<const uint8_t *>(words), sizeof words);
+        pointer_tables_read(memory, &all);
         std::string text = all.why ? "?" : "";
         for (unsigned i = 0; i < all.count; i++)
             text += (text.empty() ? "" : " ") + std::to_string(all.at[i]->base);
-        memories_drop(memories_unmap(at));
-        memories_drop(memory);
+        memory_object_drop(addresses_unmap(at));
+        memory_object_drop(memory);
         return text;
     }
     bool found = false;
@@ -86,9 +88,10 @@ protected:
 TEST_F(Textures, OfEachKindOfMemory)
 {
     memory_at(10000), memory_at(20000);
-    struct memory *array = memories_new(PTDS_MEMORY_ARRAY, 30000, 1), *mipmap = memories_new(PTDS_MEMORY_ARRAY, 40000, 1);
-    allocations_set_handle(0x3000, array);
-    allocations_set_handle(0x4000, mipmap);
+    struct memory *array = memory_object_new(PTDS_MEMORY_ARRAY, 30000, 1),
+                  *mipmap = memory_object_new(PTDS_MEMORY_ARRAY, 40000, 1);
+    array_handles_set(0x3000, array);
+    array_handles_set(0x4000, mipmap);
     CUDA_RESOURCE_DESC pitched = {}, of_array = {}, of_mipmap = {}, other = {};
     pitched.resType = CU_RESOURCE_TYPE_PITCH2D, pitched.res.pitch2D.devPtr = 20016;
     of_array.resType = CU_RESOURCE_TYPE_ARRAY, of_array.res.array.hArray = CUarray(0x3000);
@@ -108,31 +111,31 @@ TEST_F(Textures, OfEachKindOfMemory)
     EXPECT_EQ("?", touched(106)) << "of memory that nobody has seen";
     EXPECT_EQ("", touched(107)) << "no such handle";
     for (uint64_t base : {10000, 20000})
-        memories_drop(memories_unmap(base));
+        memory_object_drop(addresses_unmap(base));
     EXPECT_EQ("?", touched(101)) << "it has gone";
-    memories_drop(array), memories_drop(mipmap);
+    memory_object_drop(array), memory_object_drop(mipmap);
 }
 
 /* Of what is mapped there by the time that it is read: of the reservation. */
 TEST_F(Textures, OfAddressesInAReservation)
 {
     const CUdeviceptr reserved = 0x70000;
-    reservations_made(&call, &reserved, 0x10000);
-    struct memory *chunk = memories_new(PTDS_MEMORY_MAPPED, 0x71000, 0x1000);
-    reservations_take(chunk, 0x71000, 0x1000);
-    memories_map(chunk, 0x71000, 0x1000, 0x71000);
+    reserve_made(&call, &reserved, 0x10000);
+    struct memory *chunk = memory_object_new(PTDS_MEMORY_MAPPED, 0x71000, 0x1000);
+    reserve_mapped(chunk, 0x71000, 0x1000);
+    addresses_map(chunk, 0x71000, 0x1000, 0x71000);
     made(101, linear(0x71010));
     EXPECT_EQ(std::to_string(reserved), pointed(0x71000));
-    memories_drop(memories_unmap(0x71000));
-    memories_drop(chunk);
+    memory_object_drop(addresses_unmap(0x71000));
+    memory_object_drop(chunk);
     EXPECT_EQ("r" + std::to_string(reserved), touched(101));
     EXPECT_EQ(std::to_string(reserved), pointed(0x71010));
     EXPECT_EQ(std::to_string(reserved), pointed(0x80000)) << "its end";
     memory_at(0x6f000);
     EXPECT_EQ(std::to_string(reserved) + " " + std::to_string(0x6f000), pointed(0x70000)) << "the end of another, too";
-    memories_drop(memories_unmap(0x6f000));
-    fp_unreserve(&call, reserved);
-    reservations_freed(&call);
+    memory_object_drop(addresses_unmap(0x6f000));
+    reserve_freeing(&call, reserved);
+    reserve_freed(&call);
     call.leaving = nullptr;
     EXPECT_EQ("?", touched(101));
     EXPECT_EQ("?", pointed(0x71010)) << "a number like an address of what is not there";
@@ -161,7 +164,7 @@ TEST_F(Textures, AndSurfacesMayShareAHandle)
     EXPECT_EQ("", touched(201));
     EXPECT_FALSE(found);
     for (uint64_t base : {10000, 20000})
-        memories_drop(memories_unmap(base));
+        memory_object_drop(addresses_unmap(base));
 }
 
 TEST_F(Textures, NothingIsLearntOfWhatFailed)
@@ -182,7 +185,7 @@ TEST_F(Textures, NothingIsLearntOfWhatFailed)
     call.footprint = 0;
     textures_gone(&call, 301, 0);
     EXPECT_EQ("r10000", touched(301));
-    memories_drop(memories_unmap(10000));
+    memory_object_drop(addresses_unmap(10000));
 }
 
 /* The driver refused to destroy it. */
@@ -219,7 +222,7 @@ TEST_F(Textures, ThatAreNotDestroyedAfterAll)
         textures_gone(&call, 502, surface);
     }
     for (uint64_t base : {10000, 20000})
-        memories_drop(memories_unmap(base));
+        memory_object_drop(addresses_unmap(base));
 }
 
 TEST_F(Textures, AreUnknownToAChild)
@@ -230,7 +233,7 @@ TEST_F(Textures, AreUnknownToAChild)
     textures_after_fork();
     EXPECT_EQ("", touched(401));
     EXPECT_EQ("", touched(402));
-    memories_drop(memories_unmap(10000));
+    memory_object_drop(addresses_unmap(10000));
 }
 
 /* ---- attributes of launches ---- */
@@ -250,7 +253,7 @@ protected:
         config.attrs = named ? attributes.data() : nullptr, config.numAttrs = unsigned(attributes.size());
         call.event = nullptr;
         call.words = 0;
-        fp_launch_ex(&call, &config, CUfunction(0x1230), nullptr, nullptr);
+        launches_kernel_ex(&call, &config, CUfunction(0x1230), nullptr, nullptr);
     }
     uint64_t flags() const
     {
@@ -319,7 +322,7 @@ TEST_F(Attributes, NothingWhereNobodyWantsToKnow)
     EXPECT_EQ(nullptr, call.event);
     EXPECT_EQ(0u, call.word[2]);
     call.footprint = 1;
-    fp_launch_ex(&call, nullptr, CUfunction(0x1230), nullptr, nullptr);
+    launches_kernel_ex(&call, nullptr, CUfunction(0x1230), nullptr, nullptr);
     EXPECT_EQ(nullptr, call.event);
 }
 

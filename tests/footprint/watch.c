@@ -6,9 +6,15 @@
 #include "tests/footprint/watch.h"
 
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/kernels.h"
-#include "interpose/footprint/pageable.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/footprint/launches/launches.h"
+#include "interpose/footprint/launches/plain_launch.h"
+#include "interpose/footprint/memories/lookup.h"
+#include "interpose/footprint/memories/memory_object.h"
+#include "interpose/footprint/memories/pageable.h"
+#include "interpose/footprint/modules/kernel_table.h"
+#include "interpose/footprint/operations/blocks_host.h"
+#include "interpose/footprint/operations/event_uids.h"
+#include "interpose/state/call_words.h"
 #include "interpose/policy/policy.h"
 #include "interpose/state/hooks.h"
 
@@ -23,8 +29,8 @@ static void look(struct call *C, int implicit)
 {
     (void)implicit;
     watch_last = C->touched;
-    watch_blocks = footprint_blocks_host(C);
-    watch_settles = footprint_settles(C);
+    watch_blocks = blocks_host(C);
+    watch_settles = blocks_host_always(C);
     watch_tells = C->op == PTDS_OP_GRAPH_LAUNCH && C->host_sides & CALL_KERNEL_TO_HOST;
     watch_object = C->object;
     watch_generation = C->generation;
@@ -63,18 +69,18 @@ void watch_start(void)
 
 void watch_forget_events(void)
 {
-    objects_handles_after_fork();
+    event_uids_after_fork();
 }
 
 struct memory *watch_find(uint64_t address)
 {
-    return memories_find(NULL, address).memory;
+    return lookup_range(NULL, address).memory;
 }
 
 struct memory *watch_reservation(uint64_t address)
 {
     struct memory *memory = watch_find(address);
-    return memory ? memories_reservation(memory) : NULL;
+    return memory ? memory_object_reservation(memory) : NULL;
 }
 
 static CUgraphNodeType node_type = CU_GRAPH_NODE_TYPE_EMPTY;
@@ -122,14 +128,14 @@ void watch_pageable(int reads)
 int watch_plainly(void *function, void *const *params, struct touched *touched)
 {
     struct thread *thread = thread_get();
-    const struct kernel *kernel = kernels_met(thread, (CUfunction)function);
-    return kernel && kernels_touch_plainly(thread, kernel, params, touched);
+    const struct kernel *kernel = kernel_table_met(thread, (CUfunction)function);
+    return kernel && plain_launch_touch(thread, kernel, params, touched);
 }
 
 int watch_names(void *function, void **params, uint32_t uid)
 {
     struct call call = {.thread = thread_get(), .footprint = 1, .enter = 1};
-    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+    launches_kernel(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
     watch_words = call.words - SHAPE_WORDS;
     watch_is_opaque = (call.flags & PTDS_CALL_OPAQUE) != 0;
     for (unsigned i = SHAPE_WORDS; i < call.words; i++) {

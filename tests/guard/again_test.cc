@@ -8,7 +8,8 @@
 #include <iterator>
 
 extern "C" {
-#include "interpose/footprint/memories.h"
+#include "interpose/base/gate.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
@@ -48,8 +49,8 @@ TEST_F(Short, NotForAThreadThatHasNoLaneOrATurnAlready)
 TEST_F(Short, NotForKernelsThatMayTouchAnything)
 {
     EXPECT_EQ(0, goes(CUfunction(0x10))) << "not met";
-    EXPECT_EQ(0, with(&kernels_forgotten, kernels_forgotten + 1, [] { return goes(); }));
-    EXPECT_EQ(0, with(&kernels_opaque, 1u, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernel_table_forgotten, kernel_table_forgotten + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&touch_memory_kernels_opaque, 1u, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.plain, uint8_t(0), [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.params, 1u, [] { return goes(); })) << "no parameters are given";
     EXPECT_EQ(0, with(&module_.textures, 1u, [] { return goes(); }));
@@ -84,8 +85,8 @@ TEST_F(Short, VariablesThatNobodyHasAClaimOn)
 /* What a kernel both reads and writes is written, in whichever order its parameters come. */
 TEST_F(Short, MemoryByTwoParameters)
 {
-    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x70000000, 4096);
-    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    struct memory *memory = memory_object_new(PTDS_MEMORY_DEVICE, 0x70000000, 4096);
+    ASSERT_EQ(1, addresses_map(memory, memory->base, memory->bytes, memory->base));
     uint64_t first = memory->base, second = memory->base;
     void *params[] = {&first, &second};
     kernel_.params = kernel_.listed = 2;
@@ -93,21 +94,21 @@ TEST_F(Short, MemoryByTwoParameters)
         kernel_.pointer[0] = {0, 0, 0, reader != 0, 0};
         kernel_.pointer[1] = {1, 0, 8, reader != 1, 0};
         struct touched touched = {};
-        ASSERT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched));
+        ASSERT_EQ(1, plain_launch_touch(&a_->thread, &kernel_, params, &touched));
         ASSERT_EQ(1, touched.count);
         EXPECT_EQ(memory, touched.at[0].memory);
         EXPECT_EQ(1u, touched.at[0].writes) << reader;
     }
     kernel_.params = kernel_.listed = 0;
-    memories_drop(memories_unmap(memory->base));
-    memories_drop(memory);
+    memory_object_drop(addresses_unmap(memory->base));
+    memory_object_drop(memory);
 }
 
 /* The thread has done nothing but launch a kernel that touches nothing. */
 TEST_F(Short, AKernelWithAPointerNeedsAClaim)
 {
-    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x72000000, 4096);
-    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    struct memory *memory = memory_object_new(PTDS_MEMORY_DEVICE, 0x72000000, 4096);
+    ASSERT_EQ(1, addresses_map(memory, memory->base, memory->bytes, memory->base));
     uint64_t pointer = memory->base;
     void *params[] = {&pointer};
     struct repeat_launch again = {};
@@ -123,15 +124,15 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, issue_lanes[a_->lane()].gate);
     guard_launched_again(&again);
     kernel_.params = kernel_.listed = 0;
-    memories_drop(memories_unmap(memory->base));
-    memories_drop(memory);
+    memory_object_drop(addresses_unmap(memory->base));
+    memory_object_drop(memory);
 }
 
 /* A kernel may have more words than a record. */
 TEST_F(Short, MoreWordsThanARecordHas)
 {
-    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
-    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    struct memory *memory = memory_object_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
+    ASSERT_EQ(1, addresses_map(memory, memory->base, memory->bytes, memory->base));
     uint64_t pointer = memory->base, kept[KERNEL_POINTERS + 8];
     void *params[KERNEL_POINTERS];
     for (unsigned i = 0; i < KERNEL_POINTERS; i++) {
@@ -142,8 +143,8 @@ TEST_F(Short, MoreWordsThanARecordHas)
         kernel_.params = words, kernel_.listed = uint16_t(words);
         std::fill(std::begin(kept), std::end(kept), 99);
         struct touched touched = {};
-        EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched)) << words;
-        const unsigned listed = kernels_list_plainly(&a_->thread, &kernel_, params, &touched, kept);
+        EXPECT_EQ(1, plain_launch_touch(&a_->thread, &kernel_, params, &touched)) << words;
+        const unsigned listed = plain_launch_list(&a_->thread, &kernel_, params, &touched, kept);
         EXPECT_EQ(3 + words <= CALL_WORDS ? 3 + words : 0u, listed) << words;
         EXPECT_EQ(99u, kept[2]);
         EXPECT_EQ(memory->base, kept[3]);
@@ -152,8 +153,8 @@ TEST_F(Short, MoreWordsThanARecordHas)
         EXPECT_EQ(99u, kept[CALL_WORDS]) << words;
     }
     kernel_.params = kernel_.listed = 0;
-    memories_drop(memories_unmap(memory->base));
-    memories_drop(memory);
+    memory_object_drop(addresses_unmap(memory->base));
+    memory_object_drop(memory);
 }
 
 /* The host may wait for what it sees there. */
@@ -163,10 +164,10 @@ TEST_F(Short, NotForVariablesThatTheHostCanTouch)
     module_.memory = &variables.memory;
     kernel_.variables = CODE_READ;
     struct touched touched = {};
-    EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    EXPECT_EQ(1, plain_launch_touch(&a_->thread, &kernel_, nullptr, &touched));
     variables.memory.host = 1;
     touched = {};
-    EXPECT_EQ(0, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    EXPECT_EQ(0, plain_launch_touch(&a_->thread, &kernel_, nullptr, &touched));
     module_.memory = nullptr;
     kernel_.variables = 0;
 }

@@ -10,6 +10,7 @@
 #include <atomic>
 
 extern "C" {
+#include "interpose/state/contexts.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/carry_out/issue.h"
@@ -123,7 +124,7 @@ protected:
     void SetUp() override
     {
         install_driver();
-        context_ = objects_context(kContext);
+        context_ = contexts_get(kContext);
         ASSERT_TRUE(context_);
         ASSERT_EQ(2u, pool_streams_make(context_, 2, 0, 0, 0));
     }

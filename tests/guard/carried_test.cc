@@ -15,6 +15,11 @@ extern "C" {
 #include <atomic>
 #include <thread>
 
+extern "C" {
+#include "interpose/base/gate.h"
+#include "interpose/state/contexts.h"
+}
+
 namespace
 {
 

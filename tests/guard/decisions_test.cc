@@ -14,7 +14,7 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/order_lane.h"
 #include "interpose/guard/decide/promises.h"
@@ -159,9 +159,9 @@ int where_no_memory_is_left(struct order *o, const struct order_plan *plan, cons
                             const std::function<void()> &second)
 {
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+    if (setrlimit(RLIMIT_AS, &none) != 0 || pages_map(PAGES_SMALLEST))
         return 3;
-    while (memory_keep(16))
+    while (pages_keep(16))
         ;
     first();
     if (!o->crowded)

@@ -21,7 +21,8 @@ TEST_F(Example, IsAsDrawn)
     EXPECT_EQ("e1 on S; L1 after e1; L1", reads(b_, &n_)) << "4: it reads n: a conflict with 2, and after 1 already";
     EXPECT_EQ("e1 on S; S", writes(a_, &seen_, s)) << "5: S goes on: what 3 and 4 were promised of it gets a mark first";
     EXPECT_EQ("e2 on L0; e3 on S; L0 after e3; L0", syncs(a_))
-        << "6: the host waits for thread A's lane, and there for 5, which the host can see; the wait for 3 and 4 is deferred";
+        << "6: the host waits for thread A's lane, and there for 5, which the host can see; the wait for 3 and 4 is "
+           "deferred";
 }
 
 } // namespace

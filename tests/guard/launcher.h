@@ -8,7 +8,8 @@
 #include <memory>
 
 extern "C" {
-#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/modules/kernel_table.h"
+#include "interpose/footprint/modules/modules.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/repeat_launch.h"
 }
@@ -27,7 +28,7 @@ protected:
         Quick::SetUp();
         kernel_.module = &module_;
         kernel_.plain = 1;
-        entries_[kernels_place(kFunction)] = {uint64_t(kFunction), &kernel_, kernels_forgotten};
+        entries_[kernel_table_place(kFunction)] = {uint64_t(kFunction), &kernel_, kernel_table_forgotten};
         a_.reset(new Caller(context_));
         a_->thread.kernels = entries_;
         a_->thread.fork_generation = thread_fork_generation;

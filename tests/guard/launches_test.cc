@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launches' doors (doors/quick.c), where nothing is recorded and where launches are: which launches they send the short
- * way, and what the driver then gets.
+ * The launches' doors (doors/quick_launches.c), where nothing is recorded and where launches are: which launches they send
+ * the short way, and what the driver then gets.
  */
 #include "tests/guard/launcher.h"
 
@@ -9,10 +9,12 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/doors/doors.h"
-#include "interpose/footprint/memories.h"
+#include "interpose/doors/quick_launches.h"
+#include "interpose/doors/wrappers.h"
+#include "interpose/base/gate.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/record/quick.h"
+#include "interpose/record/quick_record.h"
 }
 
 namespace
@@ -91,8 +93,8 @@ protected:
         Short::SetUp();
         driver_real[API_cuLaunchKernel][0] = reinterpret_cast<void *>(driver_launch);
         driver_real[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(driver_launch_ex);
-        door_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
-        door_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
+        wrappers_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
+        wrappers_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
         quick_launches(GetParam());
         if (GetParam())
             record();
@@ -100,12 +102,12 @@ protected:
     }
     void TearDown() override
     {
-        record_running = 0;
+        recorder_running = 0;
         Short::TearDown();
     }
     void record()
     {
-        if (door_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
+        if (wrappers_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
             GTEST_SKIP() << "with a sanitizer recorded launches all go the long way";
         struct thread *thread = &a_->thread;
         thread->chunk = reinterpret_cast<struct ptds_chunk *>(chunk_.data());
@@ -114,12 +116,12 @@ protected:
         thread->counts = counts_.data();
         thread->defaults = &defaults_;
         thread->stacks = stacks_.data();
-        record_running = 1;
+        recorder_running = 1;
     }
     /* Twice from one place, which is known the second time. */
     static __attribute__((noinline)) CUresult launch(CUstream stream, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(door_go[API_cuLaunchKernel][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(wrappers_go[API_cuLaunchKernel][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};
@@ -129,7 +131,7 @@ protected:
     }
     static __attribute__((noinline)) CUresult launch_ex(const CUlaunchConfig *config, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(door_go[API_cuLaunchKernelEx][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(wrappers_go[API_cuLaunchKernelEx][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};

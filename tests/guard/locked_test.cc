@@ -12,6 +12,10 @@ extern "C" {
 #include "tests/guard/script.h"
 #include "tests/guard/waits.h"
 
+extern "C" {
+#include "interpose/base/lock.h"
+}
+
 namespace
 {
 

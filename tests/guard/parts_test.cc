@@ -13,7 +13,7 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/decide/lane_limits.h"
 #include "interpose/guard/decide/ledger.h"
 #include "interpose/guard/decide/order.h"
@@ -144,9 +144,9 @@ int reach_where_no_memory_is_left()
     lane_limits_raise(&larger, 2, 50);
     take_unused_arrays();
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+    if (setrlimit(RLIMIT_AS, &none) != 0 || pages_map(PAGES_SMALLEST))
         return 1;
-    while (memory_keep(16))
+    while (pages_keep(16))
         ;
     lane_limits_raise(&limits, 0, 11);
     if (lane_limits_until(&limits, 0) != 11 || lane_limits_until(&limits, 9) != 0)

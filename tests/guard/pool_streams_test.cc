@@ -61,7 +61,7 @@ CUresult destroy(CUstream)
     g_said.push_back("destroy");
     return CUDA_SUCCESS;
 }
-CUresult record_on(CUevent, CUstream stream)
+CUresult recorder_on(CUevent, CUstream stream)
 {
     g_said.push_back("record on " + named(stream));
     return CUDA_SUCCESS;
@@ -91,7 +91,7 @@ protected:
         driver_real[API_cuStreamCreate][0] = reinterpret_cast<void *>(create);
         driver_real[API_cuStreamCreateWithPriority][0] = reinterpret_cast<void *>(create_with_priority);
         driver_real[API_cuStreamDestroy_v2][0] = reinterpret_cast<void *>(destroy);
-        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(record_on);
+        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(recorder_on);
         driver_real[API_cuStreamWaitEvent][0] = reinterpret_cast<void *>(wait);
         state_hooks.stream_seen = seen;
         g_left = 100;
@@ -110,7 +110,7 @@ protected:
     {
         static uintptr_t handle = 0x200000;
         g_current = CUcontext(handle += 0x100);
-        contexts_.push_back(objects_context(g_current));
+        contexts_.push_back(contexts_get(g_current));
         return contexts_.back();
     }
     std::vector<struct context *> contexts_;

@@ -50,7 +50,7 @@ protected:
     {
         static uintptr_t handle = 0x300000;
         g_current = CUcontext(handle += 0x100);
-        struct context *context = objects_context(g_current);
+        struct context *context = contexts_get(g_current);
         EXPECT_EQ(streams, pool_streams_make(context, streams, 0, 0, 0));
         contexts_.push_back(context);
         return context;

@@ -14,6 +14,10 @@ extern "C" {
 
 #include <thread>
 
+extern "C" {
+#include "interpose/base/lock.h"
+}
+
 namespace
 {
 

@@ -13,6 +13,12 @@ extern "C" {
 
 #include <thread>
 
+extern "C" {
+#include "interpose/base/lock.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/streams.h"
+}
+
 namespace
 {
 

@@ -6,6 +6,7 @@
 #include "tests/guard/script.h"
 
 extern "C" {
+#include "interpose/state/hooks.h"
 #include "interpose/env/env.h"
 #include "interpose/guard/around_call.h"
 #include "interpose/guard/guard.h"

@@ -29,7 +29,6 @@ extern "C" {
 #include "interpose/guard/guard.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
-#include "interpose/state/hooks.h"
 }
 
 #include "tests/guard/caller.h"
@@ -202,7 +201,7 @@ protected:
         static uintptr_t handle = 0x800000;
         g_current = CUcontext(handle += 0x100);
         g_names[g_current] = name;
-        struct context *context = objects_context(g_current);
+        struct context *context = contexts_get(g_current);
         EXPECT_EQ(lanes, pool_streams_make(context, lanes, CU_STREAM_DEFAULT, 0, 0));
         g_said.clear();
         contexts_.push_back(context);
@@ -211,7 +210,7 @@ protected:
     Caller *thread(struct context *context)
     {
         threads_.emplace_back(new Caller(context));
-        threads_.back()->here.per_thread_uid = objects_uid(OBJECT_STREAM);
+        threads_.back()->here.per_thread_uid = uids_next(OBJECT_STREAM);
         threads_.back()->thread.uid = uint32_t(threads_.size());
         return threads_.back().get();
     }
@@ -222,9 +221,9 @@ protected:
         g_names[handle] = name;
         struct call call = {};
         call.thread = &a_->thread;
-        objects_stream_created(&call, &handle, flags, 0);
+        streams_created(&call, &handle, flags, 0);
         around_call_learn(&call);
-        struct stream *made = objects_stream(&a_->thread, handle);
+        struct stream *made = streams_get(&a_->thread, handle);
         a_->thread.last_stream = nullptr;
         return made;
     }

@@ -6,7 +6,7 @@
 #include "tests/guard/script.h"
 
 extern "C" {
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/carry_out/program_event.h"

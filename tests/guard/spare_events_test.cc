@@ -52,7 +52,7 @@ protected:
         g_refuses = false;
         static uintptr_t handle = 0x400000;
         g_current = CUcontext(handle += 0x100);
-        context_ = objects_context(g_current);
+        context_ = contexts_get(g_current);
         pool_of(context_);
     }
     void TearDown() override

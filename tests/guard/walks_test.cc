@@ -9,7 +9,6 @@
 #include "tests/support/expected.h"
 
 extern "C" {
-#include "interpose/footprint/footprint.h"
 #include "interpose/guard/object_changes.h"
 }
 

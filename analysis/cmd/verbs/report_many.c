@@ -63,10 +63,10 @@ static int write_repaired(const struct report_options *options, const struct tra
     struct repairs repairs;
     if (!options->repair && options->form != FORM_HTML)
         return write_many(options, traces, folds, timelines, NULL, namer, sink);
-    int status = repairs_of(&repairs, traces, ORDER_PER_THREAD);
+    int status = merge_traces_repairs(&repairs, traces, ORDER_PER_THREAD);
     if (status == 0)
         status = write_many(options, traces, folds, timelines, &repairs, namer, sink);
-    repairs_end(&repairs);
+    merge_traces_end(&repairs);
     return status;
 }
 

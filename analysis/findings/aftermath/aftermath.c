@@ -11,6 +11,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/base/hints.h"
 #include "analysis/model/gpu_time.h"
+#include "analysis/model/model_orders.h"
 
 enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 
@@ -66,7 +67,7 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
         if (track->address[i] == 0)
             continue;
         watched->blind |=
-            !verdicts_memory(aftermath->verdicts, track->address[i], &memory) || watched->memories == MEMORIES_OF_STREAM;
+            !verdict_memory_at(aftermath->verdicts, track->address[i], &memory) || watched->memories == MEMORIES_OF_STREAM;
         if (watched->blind)
             return;
         watched->host |= !is_device(memory.kind);
@@ -105,7 +106,7 @@ static bool is_watched(const struct call_view *view)
     unsigned op = view->call->r.op;
     if (!view->blocked || !view->completes)
         return false;
-    if ((op == PTDS_OP_CTX_SYNC || op == PTDS_OP_STREAM_SYNC) && model_waits_unasked(view))
+    if ((op == PTDS_OP_CTX_SYNC || op == PTDS_OP_STREAM_SYNC) && model_orders_wait_unasked(view))
         return true;
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }
@@ -157,12 +158,12 @@ static void note_slot(struct aftermath *aftermath, const struct watched *watched
 /* Tells the verdicts which memories they have to look out for. */
 static void watch_memories(const struct aftermath *aftermath)
 {
-    verdicts_unwatch_all(aftermath->verdicts);
+    verdict_memory_unwatch_all(aftermath->verdicts);
     for (uint32_t i = 0; i < aftermath->count; i++)
         for (uint32_t j = 0; j < aftermath->watches[i]->count; j++) {
             const struct watched *watched = &aftermath->watches[i]->stream[j];
             for (uint32_t k = 0; watched->judged.need == NEED_OPEN && k < watched->memories; k++)
-                verdicts_watch(aftermath->verdicts, watched->base[k], watched->slot);
+                verdict_memory_watch(aftermath->verdicts, watched->base[k], watched->slot);
         }
 }
 
@@ -312,7 +313,7 @@ static void watch_call(struct aftermath *aftermath, struct watch *watch, const s
 
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
 {
-    call_memories_find(&aftermath->use, aftermath->verdicts, view, verdicts_memory_complete(aftermath->verdicts));
+    call_memories_find(&aftermath->use, aftermath->verdicts, view, verdict_memory_is_complete(aftermath->verdicts));
 }
 
 static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
@@ -333,8 +334,8 @@ static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_vie
 
 bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_view *view)
 {
-    bool unseen = touch_is_more(view->call), more = false;
-    uint32_t used = unseen ? UINT32_MAX : verdicts_watched(aftermath->verdicts);
+    bool unseen = named_range_is_more(view->call), more = false;
+    uint32_t used = unseen ? UINT32_MAX : verdict_memory_watched(aftermath->verdicts);
     for (uint32_t i = 0; i < aftermath->slots_count && !more; i++) {
         const struct watched_slot *watched = &aftermath->slots[i];
         more = watched->slot == view->target ? watched->idle : (used >> watched->slot % VERDICT_GROUPS & 1) != 0;

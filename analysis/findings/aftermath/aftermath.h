@@ -19,8 +19,9 @@
 #include "analysis/findings/aftermath/tracks.h"
 #include "analysis/findings/aftermath/call_memories.h"
 #include "analysis/model/model.h"
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 #include "analysis/order/verdict.h"
+#include "analysis/order/verdict_memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,7 +90,7 @@ static inline void aftermath_look(struct aftermath *aftermath, const struct call
 {
     if (!aftermath->open)
         return;
-    if (view->plain && aftermath->launches_later && verdicts_memory_complete(aftermath->verdicts))
+    if (view->plain && aftermath->launches_later && verdict_memory_is_complete(aftermath->verdicts))
         aftermath->use.found = false;
     else
         aftermath_look_now(aftermath, view);

@@ -5,9 +5,11 @@
  */
 #include "analysis/findings/aftermath/call_memories.h"
 
+#include "analysis/order/verdict_memory.h"
+
 void call_memories_find(struct call_memories *use, struct verdicts *verdicts, const struct call_view *view, bool complete)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     unsigned op = view->call->r.op, count = 0;
     bool frees = op == PTDS_OP_FREE || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER;
     use->found = true;
@@ -15,10 +17,10 @@ void call_memories_find(struct call_memories *use, struct verdicts *verdicts, co
     use->some = 0;
     use->all = true;
     if (view->work || frees)
-        count = touch_of(view->call, touch, &use->all);
+        count = named_range_of(view->call, touch, &use->all);
     for (unsigned i = 0; i < count; i++) {
         struct verdict_memory memory;
-        if (verdicts_memory(verdicts, touch[i].address, &memory)) {
+        if (verdict_memory_at(verdicts, touch[i].address, &memory)) {
             use->some |= bit_of(memory.base);
             use->base[use->count++] = memory.base;
         } else {

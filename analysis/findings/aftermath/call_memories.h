@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_CALL_MEMORIES_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_CALL_MEMORIES_H
 
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 #include "analysis/order/verdict.h"
 
 #ifdef __cplusplus
@@ -18,10 +18,10 @@ struct call_memories {
     bool all;
     unsigned count;
     uint64_t some; /* bit_of each base */
-    uint64_t base[TOUCH_MOST];
+    uint64_t base[NAMED_RANGE_MOST];
 };
 
-/* Looks up the memories of a call. `complete`: every allocation of the run is known (verdicts_memory_complete). */
+/* Looks up the memories of a call. `complete`: every allocation of the run is known (verdict_memory_is_complete). */
 void call_memories_find(struct call_memories *use, struct verdicts *verdicts, const struct call_view *view, bool complete);
 /* Whether the call uses one of the `count` memories that begin at `base`. */
 bool call_memories_has(const struct call_memories *use, const uint64_t *base, uint32_t count);

@@ -11,7 +11,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/base/hints.h"
 #include "analysis/model/classify.h"
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 
 enum { PROBES = 4 };
 
@@ -41,14 +41,14 @@ static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
 static INLINE void look_into(struct track *track, const struct model *model, const struct track_note *note,
                              struct call *call)
 {
-    struct touch touch[TOUCH_MOST];
+    struct named_range touch[NAMED_RANGE_MOST];
     bool all;
     call->words = note->words;
     call->word = note->word;
     call->r.op = note->op;
     call->r.kinds = note->kinds;
     call->r.flags = note->flags;
-    unsigned count = touch_of(call, touch, &all);
+    unsigned count = named_range_of(call, touch, &all);
     track->blind |= !all || (note->op == PTDS_OP_LAUNCH && definitions_kernel_hides(&model->trace->defs, note->object));
     track->host |= note->op == PTDS_OP_COPY && classify_is_host_memory(note->kinds & 15);
     for (unsigned i = 0; i < count && !track->blind; i++)
@@ -58,7 +58,7 @@ static INLINE void look_into(struct track *track, const struct model *model, con
 
 static ASIDE void look_into_all(struct track *track, const struct model *model)
 {
-    struct call call; /* what touch_of looks at, filled in for each */
+    struct call call; /* what named_range_of looks at, filled in for each */
     track->some = true;
     for (uint32_t i = 0; i < track->notes && !track->blind; i++)
         look_into(track, model, &track->note[i], &call);
@@ -84,7 +84,7 @@ void tracks_note_other(struct tracks *tracks, const struct model *model, const s
         begin_anew(track, model->streams.items[view->target].uid);
     if (track->notes == TRACK_CALLS)
         look_into_all(track, model);
-    track->blind |= touch_is_more(view->call);
+    track->blind |= named_range_is_more(view->call);
     if (!track->blind)
         tracks_add(track, view->call);
 }

@@ -6,7 +6,7 @@
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_TRACKS_H
 
 #include "analysis/model/model.h"
-#include "analysis/order/touch.h"
+#include "analysis/order/arguments/named_range.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,7 +57,7 @@ static inline void tracks_note(struct tracks *tracks, const struct model *model,
         tracks_note_other(tracks, model, view);
     else if (track->blind)
         return;
-    else if (track->notes == TRACK_CALLS || touch_is_more(call))
+    else if (track->notes == TRACK_CALLS || named_range_is_more(call))
         tracks_note_other(tracks, model, view);
     else
         tracks_add(track, call);

@@ -6,7 +6,7 @@
 #ifndef PTDS_ANALYSIS_REPORT_EDGES_EDGE_LIST_H
 #define PTDS_ANALYSIS_REPORT_EDGES_EDGE_LIST_H
 
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/base/table.h"
 
 #ifdef __cplusplus

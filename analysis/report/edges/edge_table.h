@@ -7,7 +7,7 @@
 #define PTDS_ANALYSIS_REPORT_EDGES_EDGE_TABLE_H
 
 #include "analysis/base/id_map.h"
-#include "analysis/order/edge.h"
+#include "analysis/order/engine/edge.h"
 #include "analysis/findings/finding.h"
 #include "analysis/base/table.h"
 #include "analysis/order/verdict.h"

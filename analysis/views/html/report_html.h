@@ -7,7 +7,7 @@
 #define PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 
 #include "analysis/base/sink.h"
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/edges/edge_list.h"
 #include "analysis/views/html/timeline.h"
 #include "analysis/report/many/fold.h"

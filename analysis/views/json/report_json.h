@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "analysis/base/sink.h"
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/many/fold.h"
 #include "analysis/views/report_words.h"
 

@@ -6,7 +6,7 @@
 #define PTDS_ANALYSIS_VIEWS_REPAIR_REPAIR_TEXT_H
 
 #include "analysis/base/sink.h"
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/report/many/traces.h"
 #include "analysis/symbols/namer.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/base/line.h"
 #include "analysis/base/sink.h"
-#include "analysis/repair/many.h"
+#include "analysis/repair/merge_traces.h"
 #include "analysis/repair/repair.h"
 #include "analysis/views/report_words.h"
 

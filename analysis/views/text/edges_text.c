@@ -88,7 +88,7 @@ void edges_text(const struct report *report, struct site_namer *namer, struct te
     }
     for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
         put_kind(edges, kind, sink);
-    if (order_promised(&report->trace.defs))
+    if (implicit_order_promised(&report->trace.defs))
         sink_printf(sink, "  kept by policy %s where data asks for it\n", report_words_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)

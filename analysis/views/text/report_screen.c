@@ -208,7 +208,7 @@ static void put_needed(struct screen *screen)
     struct line line = {0}, first, second;
     size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED, put = 0;
     size_t groups = edges->groups.count < LOOKED_AT ? edges->groups.count : LOOKED_AT;
-    if (!edges->analysed || order_promised(&screen->report->trace.defs) || outcome_of(screen->report).pair != NULL)
+    if (!edges->analysed || implicit_order_promised(&screen->report->trace.defs) || outcome_of(screen->report).pair != NULL)
         return;
     for (size_t i = 0; i < groups && put < most && needed_words(screen, i, &first, &second); i++) {
         uint64_t alike = needed_alike(screen, i, groups);

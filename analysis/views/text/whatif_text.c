@@ -74,7 +74,7 @@ void whatif_text_opening(struct report *report)
 {
     report->what_if = (struct line){0};
     report->no_gain = false;
-    if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
+    if (implicit_order_policy(&report->trace.defs) != ORDER_LEGACY ||
         !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
         return;
     struct whatif whatif = whatif_of_source(&report->trace.source);

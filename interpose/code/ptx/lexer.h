@@ -16,7 +16,7 @@ struct span {
 
 /* WORD: with all that hangs on it by dots and double colons, as "ld.shared::cta.u32", "%tid.x" or ".visible".
  * SIGN: one character of its own. REAL: a floating-point number that is not written by its
- * bits; its value matters to nobody. */
+ * bits; its value is not used. */
 enum lexeme { LEXEME_END, LEXEME_WORD, LEXEME_NUMBER, LEXEME_REAL, LEXEME_STRING, LEXEME_SIGN };
 
 /* What stands at the moment, and where the text goes on. Copy one to come back later. */
@@ -33,8 +33,8 @@ struct lexer {
 void lexer_begin(struct lexer *lexer, const char *text, size_t size);
 void lexer_next(struct lexer *lexer);
 
-int span_is(struct span span, const char *word);
-int span_begins(struct span span, const char *word);
+int lexer_span_is(struct span span, const char *word);
+int lexer_span_begins(struct span span, const char *word);
 
 int lexer_is(const struct lexer *lexer, char sign);
 int lexer_is_word(const struct lexer *lexer, const char *word);

@@ -18,7 +18,7 @@
 #include "interpose/guard/carry_out/spare_events.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 
 struct guard_state guard_state;
@@ -158,7 +158,7 @@ void issue_waits(struct call *C, unsigned lane, uint32_t own, const struct order
             wait_for_newest(issue_lanes[lane].handle, wait->lane, tickets[i]);
         else
             wait_for_mark(issue_lanes[lane].handle, wait->lane, wait->mark, tickets[i]);
-        record_edge(C, issue_lanes[lane].uid, behind, C->enter);
+        recorder_edge(C, issue_lanes[lane].uid, behind, C->enter);
     }
     cancel_back(cancel);
     errno = saved;

@@ -9,6 +9,7 @@
 
 #include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
+#include "interpose/base/word.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/state/call.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "interpose/base/diag.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/lane_streams.h"
 #include "interpose/guard/decide/order.h"
@@ -42,7 +42,7 @@ static struct pool *take_pool(void)
 {
     struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
     if (!pool)
-        return memory_keep(sizeof *pool);
+        return pages_keep(sizeof *pool);
     pool->count = pool->opened = pool->legacy = pool->attributes = pool->apart = 0;
     pool->events = pool->first_thread = 0;
     pool->crowd = (struct queue_share){0};

@@ -8,13 +8,15 @@
 
 #include <errno.h>
 
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/spare_events.h"
 #include "interpose/guard/decide/queue_share.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_times.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/streams.h"
 
 static int make_stream(CUstream *stream, unsigned flags, int has_priority, int priority)
 {
@@ -64,7 +66,7 @@ unsigned pool_streams_make(struct context *context, unsigned count, unsigned fla
         pool->apart |= (flags & CU_STREAM_NON_BLOCKING) != 0;
         if (pool->attributes)
             ASK(REAL(cuStreamCopyAttributes)(stream, pool->at[0].handle));
-        uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
+        uint32_t uid = streams_own(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
         lock_take(&guard_state.lock);
         int added = add_stream(pool, stream, uid, count);
         lock_drop(&guard_state.lock);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/decide/lane_limits.h"
 #include "interpose/guard/decide/order.h"
@@ -34,7 +34,7 @@ static struct program_event *make(CUevent event, int timed, int foreign)
     if (entry)
         unused = entry->next;
     lock_drop(&unused_lock);
-    if (!entry && !(entry = memory_keep(sizeof *entry)))
+    if (!entry && !(entry = pages_keep(sizeof *entry)))
         return NULL;
     *entry = (struct program_event){
         .timed = (uint8_t)timed, .foreign = (uint8_t)foreign, .unseen = guard_unseen(), .ticket = UINT32_MAX};

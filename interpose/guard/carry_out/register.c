@@ -22,7 +22,8 @@
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/kinds.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/threads.h"
 
 void register_none(struct call *C)
 {
@@ -319,7 +320,7 @@ void register_and_wait(struct call *C, const struct where *where)
     turn_end(C);
     if (lane < 0)
         return;
-    record_waits(C);
+    threads_call_waits(C);
     register_done(C, host_waits_for_stream_as_program(handle));
     C->guarded.waits = waits;
     C->guarded.settled = 1;

@@ -5,7 +5,8 @@
 #ifndef PTDS_TURN_H
 #define PTDS_TURN_H
 
-#include "interpose/footprint/footprint.h"
+#include "interpose/base/gate.h"
+#include "interpose/footprint/operations/blocks_host.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/decide/repeat_rights.h"
@@ -21,7 +22,7 @@ int turn_again(struct call *C, struct thread_context *here);
 /* Some asynchronous copies wait for their stream inside the driver, and so do graphs that have such (measured). */
 static inline int turn_settles(const struct call *C)
 {
-    return (C->op == PTDS_OP_COPY || C->op == PTDS_OP_GRAPH_LAUNCH) && footprint_settles(C);
+    return (C->op == PTDS_OP_COPY || C->op == PTDS_OP_GRAPH_LAUNCH) && blocks_host_always(C);
 }
 
 /* Plain work: nothing but what it touches decides what it comes after. */

@@ -10,8 +10,10 @@
 
 #include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/gate.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/program_event.h"
@@ -22,7 +24,8 @@
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/threads.h"
 #include "interpose/state/capture.h"
 
 /* Nobody but its thread can record on a 0x2. The legacy stream comes after all blocking streams: an event there stands for
@@ -132,7 +135,7 @@ static __attribute__((noinline)) void make_waits(const struct call *C, const str
     struct awaited awaited[ORDER_LANES];
     int saved = errno, cancel = cancel_off();
     turn_give_up(thread);
-    record_waits(C);
+    threads_call_waits(C);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
         awaited[i] = wait->mark == ORDER_NEWEST ? record_newest(thread, wait->lane, due->tickets[i])

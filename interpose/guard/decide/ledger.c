@@ -5,7 +5,7 @@
  */
 #include "interpose/guard/decide/ledger.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/decide/small_arrays.h"
@@ -30,7 +30,7 @@ static struct ledger *ledger_of(struct memory *memory)
     if (ledger)
         unused = ledger->next_unused;
     else
-        ledger = memory_keep(sizeof *ledger);
+        ledger = pages_keep(sizeof *ledger);
     if (ledger)
         *ledger = (struct ledger){0};
     return memory->ledger = ledger;

@@ -5,7 +5,7 @@
  */
 #include "interpose/guard/decide/order_lane.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/guard/decide/lane_limits.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
@@ -18,7 +18,7 @@ int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int e
     unsigned i = 0;
     while (i < o->high && o->lanes[i]->open)
         i++;
-    if (i == ORDER_LANES || domain >= ORDER_DOMAINS || (!o->lanes[i] && !(o->lanes[i] = memory_keep(sizeof(struct lane)))))
+    if (i == ORDER_LANES || domain >= ORDER_DOMAINS || (!o->lanes[i] && !(o->lanes[i] = pages_keep(sizeof(struct lane)))))
         return -1;
     struct lane *lane = o->lanes[i];
     *lane = (struct lane){.kind = (uint8_t)kind,

@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-
 enum { QUEUES_OF_DRIVER = 8, QUEUES_AT_MOST = 32 };
 #define VARIABLE "CUDA_DEVICE_MAX_CONNECTIONS"
 

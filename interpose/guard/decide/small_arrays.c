@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by lane_limits.c and ledger.c.
- * Must not call malloc.
+ * Arrays by size classes, each with a list of unused ones, linked by their first words. Called by lane_limits.c and
+ * ledger.c. Must not call malloc.
  */
 #include "interpose/guard/decide/small_arrays.h"
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 static unsigned class_of(unsigned capacity)
 {
@@ -21,7 +21,7 @@ static void *take(struct arrays *arrays, unsigned class)
 {
     void *array = arrays->unused[class];
     if (!array)
-        return memory_keep(((size_t)ARRAYS_SMALLEST << (2 * class)) * arrays->element);
+        return pages_keep(((size_t)ARRAYS_SMALLEST << (2 * class)) * arrays->element);
     arrays->unused[class] = *(void **)array;
     return array;
 }
