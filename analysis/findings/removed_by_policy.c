@@ -6,6 +6,7 @@
 #include "analysis/findings/removed_by_policy.h"
 
 #include "analysis/findings/rule.h"
+#include "analysis/model/model_orders.h"
 
 const char *const removed_policy_names[REMOVED_POLICIES] = {"guarded", "per-thread", "stream",
                                                             "PTDS_EXPLICIT_LEGACY=remap"};
@@ -238,7 +239,8 @@ static enum removed by_declaration(const struct definitions *defs, const struct 
     case REMOVED_NEVER:
     case REMOVED_STAYS: return REMOVED_NOT;
     case REMOVED_WITH_PROMISE:
-        return policy != REMOVED_UNDER_REMAP && implicit_order_promises(policy_of(defs, policy)) ? REMOVED_SURELY : REMOVED_NOT;
+        return policy != REMOVED_UNDER_REMAP && implicit_order_promises(policy_of(defs, policy)) ? REMOVED_SURELY
+                                                                                                 : REMOVED_NOT;
     case REMOVED_WITH_DATA: return implicit_order_promises(policy_of(defs, policy)) ? REMOVED_NOT : REMOVED_SURELY;
     case REMOVED_AS_ONE_BUILD: return policy == REMOVED_UNDER_PER_THREAD ? REMOVED_SURELY : REMOVED_NOT;
     case REMOVED_WITH_LEGACY:
@@ -278,6 +280,7 @@ enum removed removed_by_policy(const struct definitions *defs, const struct remo
     if (asked == implicit_order_policy(defs))
         return REMOVED_NOT; /* the hazard is in the run of this very policy */
     enum removed answer = by_declaration(defs, about, policy);
-    return answer == REMOVED_SURELY && is_of_order(about->by) && implicit_order_promises(asked) ? as_promised(about->verdicts)
-                                                                                       : answer;
+    return answer == REMOVED_SURELY && is_of_order(about->by) && implicit_order_promises(asked)
+               ? as_promised(about->verdicts)
+               : answer;
 }

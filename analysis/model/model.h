@@ -180,42 +180,13 @@ struct model {
 /* The trace must outlive the model. */
 void model_begin(struct model *model, const struct trace *trace);
 
-/* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
- * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
-uint32_t model_orders_replay(struct model *model, unsigned policy);
-
-/* After the last call: tells the follower of all calls that are in flight, for the program went on. The model keeps
- * them as in flight. */
-void model_orders_unfollow(struct model *model);
-
-/* The slot of the stream that a call which has left is on, or is about, under the policy of a replay; MODEL_NO_SLOT:
- * none. */
-uint32_t model_orders_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
-
-/* The part of a call that implicit order depends on; of a call that names a stream or was sent to one. */
-struct order_call model_orders_call_of(const struct call_view *view);
-
-/* Take the next call: first enter, which fills in the view and leaves the model as it was before the call; then leave,
- * with the same view. False without memory: the model then does not know the call. */
+/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
+ * view. False without memory: the call is then unknown to the model. */
 bool model_enter(struct model *model, const struct call *call, struct call_view *view);
 void model_leave(struct model *model, const struct call_view *view);
 
 /* The streams of a context with pending work now, of these roles (ORDER_OF), without slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
-
-/* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
-void model_orders_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
-
-/* What is complete when the call has returned, in the order of the run; worked out once a call, valid until the call
- * has left. */
-const struct vclock *model_orders_covered(struct model *model, const struct call_view *view);
-
-/* Whether the call waits for streams that it does not name. */
-bool model_orders_wait_unasked(const struct call_view *view);
-
-/* Between enter and leave: what the operation that the call submits comes after, itself not included. */
-void model_orders_before(const struct model *model, const struct order *order, const struct call_view *view,
-                       struct vclock *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
 static inline bool model_is_pending(const struct model *model, uint32_t slot)
@@ -231,14 +202,7 @@ static inline bool model_joins(const struct model *model, uint32_t slot)
 
 void model_end(struct model *model);
 
-/* For model.c (orders.c): what most runs have not, edges of the shim's; a wait; the end. */
-void model_orders_enter(struct model *model, const struct call *call);
-void model_orders_return(struct model *model, uint64_t now); /* what waits by then */
-uint32_t model_orders_open_slot(struct model *model, uint32_t replay, const struct call_view *view);
-void model_orders_learn(struct model *model, const struct call_view *view);
-void model_orders_note_event(struct model *model, const struct call_view *view); /* it was made: by whom may it be recorded? */
-void model_orders_forget_event(struct model *model, uint32_t event);
-void model_orders_end(struct model *model);
+/* When the call returned; of one that is not timed, when it was entered. */
 static inline uint64_t model_returned_at(const struct call *call)
 {
     return (call->r.flags & PTDS_CALL_TIMED) && call->r.leave >= call->r.enter ? call->r.leave : call->r.enter;

@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_MODEL_MODEL_SLOTS_H
 #define PTDS_ANALYSIS_MODEL_MODEL_SLOTS_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/model/model.h"
 
 #ifdef __cplusplus

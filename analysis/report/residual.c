@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/id_map.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/report/report.h"
 #include "analysis/report/walk_calls.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * order-given-up: the legacy stream put the call behind earlier work, and under this run's policy nothing does any more:
- * between threads' default-stream work, between that and blocking streams, or for the host. Run by
- * report/pass/pass_over_calls.c for calls of which order/kept.c says so. Whether anybody needed the order say the verdicts
- * on the edges at the call site.
+ * between threads' default-stream work, between that and blocking streams, or for the host. Run by report/pass.c for calls
+ * of which order/strands/order_loss.c says so. Whether anybody needed the order say the verdicts on the edges at the call
+ * site.
  */
 #include "analysis/findings/rule.h"
 

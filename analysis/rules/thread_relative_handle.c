@@ -11,6 +11,7 @@
 #include "analysis/findings/rule.h"
 #include "analysis/base/heap.h"
 #include "analysis/order/arguments/named_range.h"
+#include "analysis/model/model_orders.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/heap.h"
 #include "analysis/base/id_map.h"
 #include "analysis/base/text.h"
 #include "analysis/trace/frames.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Says which CPython a program runs whose functions are in no call site: what stands there instead (libffi) does not say
- * why. Called by words.c; libc only, for the shim writes that line, too. Goes by the names of files, which say no patch
+ * why. Called by gap_words.c; libc only, for the shim writes that line, too. Goes by the names of files, which say no patch
  * level.
  */
 #include "analysis/views/python_words.h"

@@ -10,6 +10,7 @@
 #include "analysis/base/id_map.h"
 #include "analysis/order/arguments/mangled_access.h"
 #include "analysis/trace/device_runs.h"
+#include "analysis/model/model_orders.h"
 
 enum { QUICK_PERCENT = 5 };
 

@@ -8,11 +8,17 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/base/text.h"
+#include "analysis/compare/compare.h"
+#include "analysis/repair/merge_traces.h"
+#include "analysis/repair/repair.h"
+#include "analysis/views/html/report_html.h"
 #include "analysis/views/repair/repair_text.h"
 #include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/many_screen.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/report_screen.h"
+#include "analysis/views/text/report_text.h"
 #include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"

@@ -12,8 +12,10 @@
 #include <vector>
 
 extern "C" {
+#include "analysis/base/vclock.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/merge.h"
+#include "analysis/trace/trace.h"
 #include "analysis/trace/trace_source.h"
 }
 

@@ -7,6 +7,11 @@
 
 #include <cstdlib>
 
+#include "analysis/model/model.h"
+#include "analysis/repair/merge_traces.h"
+#include "analysis/repair/repair.h"
+#include "analysis/report/report.h"
+#include "analysis/rules/registry.h"
 #include "analysis/views/json/json_schema.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/model/model.h"
 #include "analysis/order/verdict.h"
 #include "analysis/trace/merge.h"
 #include "tests/analysis/support.h"

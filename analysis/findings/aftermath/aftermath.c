@@ -11,6 +11,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/base/hints.h"
 #include "analysis/model/gpu_time.h"
+#include "analysis/model/model_orders.h"
 
 enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 

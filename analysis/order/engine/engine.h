@@ -11,6 +11,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_ENGINE_ENGINE_H
 #define PTDS_ANALYSIS_ORDER_ENGINE_ENGINE_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/order/engine/conflict.h"
 #include "analysis/order/engine/memory_state.h"
 #include "analysis/order/engine/strand.h"

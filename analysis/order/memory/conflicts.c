@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "analysis/base/hints.h"
 #include "analysis/order/memory/live_memories.h"
 #include "analysis/order/strands/order_loss.h"
 

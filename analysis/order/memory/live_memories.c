@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/memory_use.h"
 

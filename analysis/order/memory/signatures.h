@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_MEMORY_SIGNATURES_H
 #define PTDS_ANALYSIS_ORDER_MEMORY_SIGNATURES_H
 
+#include "analysis/base/id_map.h"
 #include "analysis/order/engine/engine.h"
 
 /* By the kernel's uid; never NULL, and valid until the next kernel is looked up. _look_up: the kernel was never asked for.

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/hints.h"
 #include "analysis/order/strands/order_loss.h"
 #include "analysis/order/strands/strands.h"
 

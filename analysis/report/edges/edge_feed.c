@@ -8,7 +8,7 @@
 #include "analysis/order/verdict.h"
 #include "analysis/report/walk_calls.h"
 
-/* The part of the trace that the report counted edges of: edges.c has the same question. */
+/* The part of the trace that the report counted edges of: edge_table.c has the same question. */
 struct filter {
     struct edge_sink sink; /* first */
     struct edge_sink *out;

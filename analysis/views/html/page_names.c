@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/id_map.h"
+
 uint32_t page_names_number(struct names *names, uint32_t uid)
 {
     uint32_t at;

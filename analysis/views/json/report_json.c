@@ -5,10 +5,6 @@
  */
 #include "analysis/views/json/report_json.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "analysis/base/sink.h"
 #include "analysis/findings/identity.h"
 #include "analysis/report/default_cost.h"
 #include "analysis/symbols/symbolizer.h"
