@@ -182,28 +182,24 @@ inline std::string PageText(const std::string &page)
     return out;
 }
 
-/* The rules are the same in every file. */
-inline std::string SarifText(const std::string &text, bool with_rules)
+/* The rules are the same in every file, and only counted. */
+inline std::string SarifText(const std::string &text)
 {
     json_t *root = json_loads(text.c_str(), 0, nullptr);
     json_t *run = json_array_get(json_object_get(root, "runs"), 0);
     json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
     std::string out;
-    if (!with_rules)
-        json_object_set_new(driver, "rules",
-                            json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
+    json_object_set_new(driver, "rules",
+                        json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
     PutJson(root, "", "", &out);
     json_decref(root);
     return out;
 }
 
-/* Of all tables, in the order in which rows were written. fixed: those too that are the same in every file. */
-inline std::string DatabaseText(const std::string &path, bool fixed)
+/* fixed: those too that are the same in every file. */
+inline std::vector<std::string> TablesOf(sqlite3 *file, bool fixed)
 {
-    sqlite3 *file = nullptr;
     std::vector<std::string> tables;
-    std::string out;
-    EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
     sqlite3_exec(
         file,
         fixed ? "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
@@ -213,7 +209,16 @@ inline std::string DatabaseText(const std::string &path, bool fixed)
             return 0;
         },
         &tables, nullptr);
-    for (const std::string &table : tables) {
+    return tables;
+}
+
+/* Of all tables, in the order in which rows were written. */
+inline std::string DatabaseText(const std::string &path, bool fixed)
+{
+    sqlite3 *file = nullptr;
+    std::string out;
+    EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
+    for (const std::string &table : TablesOf(file, fixed)) {
         std::string rows;
         sqlite3_exec(
             file, ("SELECT * FROM " + table).c_str(),
