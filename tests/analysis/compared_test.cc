@@ -10,6 +10,7 @@
 #include "analysis/compare/file.h"
 #include "tests/analysis/compared.h"
 #include "tests/analysis/facts.h"
+#include "tests/analysis/json_lines.h"
 #include "tests/analysis/line_kinds.h"
 #include "tests/support/expected.h"
 
@@ -89,11 +90,11 @@ public:
         if (form == "check_junit")
             return Check(check_junit, any);
         if (form == "check_json")
-            return Check(check_json, any);
+            return JsonText(Check(check_json, any));
         if (form == "diff_markdown")
             return Diff(diff_markdown, false);
         if (form == "diff_json")
-            return Diff(diff_json, false);
+            return JsonText(Diff(diff_json, false));
         return form == "written" ? Written(before_) : Diff(diff_text, form == "diff_all");
     }
 

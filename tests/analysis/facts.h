@@ -106,6 +106,8 @@ private:
         bool finding = json_object_get(object, "callsite") != nullptr;
         if (finding && strcmp(key, "severity") == 0 && strcmp(word, "warning") == 0)
             return true;
+        if (strcmp(key, "host_unknown_calls") == 0 && json_is_null(json_object_get(object, "host_ns")))
+            return true; /* all of them */
         return (strcmp(key, "cause") == 0 && json_equal(value, json_object_get(object, "rule"))) ||
                (strcmp(key, "last_ns") == 0 && json_equal(value, json_object_get(object, "first_ns"))) ||
                (strcmp(key, "doubt") == 0 && word != nullptr && strcmp(word, "right") == 0) ||
@@ -134,6 +136,10 @@ private:
     {
         return json_object_get(object, "median") != nullptr && json_object_get(object, "runs") != nullptr;
     }
+    static bool IsSum(json_t *object)
+    {
+        return json_object_size(object) == 5 && json_object_get(object, "findings") != nullptr;
+    }
     /* Objects of few values each. */
     static bool IsFlat(json_t *list)
     {
@@ -147,12 +153,24 @@ private:
         std::string line;
         Parts none;
         for (size_t i = 0; i < json_array_size(list); i++) {
+            if (IsSum(json_array_get(list, i))) {
+                line += Sum(json_array_get(list, i));
+                continue;
+            }
             line += i != 0 ? " |" : "";
             Object(json_array_get(list, i), "", false, &line, &none);
         }
         return line;
     }
 
+    /* " sync-copy=2,7,5000000": findings, calls, nanoseconds. */
+    static std::string Sum(json_t *sum)
+    {
+        std::string word = " " + Text(sum, "rule") + Text(sum, "cause") + "=";
+        for (const char *key : {"findings", "calls", "host_ns"})
+            word += Word(json_object_get(sum, key)) + (strcmp(key, "host_ns") != 0 ? "," : "");
+        return word;
+    }
     static std::string OneWord(json_t *text)
     {
         std::string word = json_is_string(text) ? json_string_value(text) : "";
@@ -228,8 +246,8 @@ private:
         json_t *item;
         json_array_foreach(list, i, item)
         {
-            if (json_object_get(item, "pc") != nullptr && i == 2)
-                break; /* of a stack, who calls it says enough */
+            if (json_object_get(item, "pc") != nullptr && i == 1)
+                break; /* of a stack the innermost frame */
             if (json_is_string(item) && strchr(json_string_value(item), ' ') != nullptr)
                 return std::to_string(json_array_size(list));
             std::string word = Word(item);
