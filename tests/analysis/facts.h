@@ -90,14 +90,34 @@ private:
     }
     static bool IsProse(const std::string &key)
     {
-        static const char *const all[] = {"text", "title", "advice", "next", "notes", "gpu_times", "symbol", "trouble", "libptds", "pc",
-                                  "place_id", "stack", "ptds_report_version", "summary", "answer", "class", "rules", "host_known_calls", "trace", "trace_version"};
+        static const char *const all[] = {"text",
+                                          "title",
+                                          "advice",
+                                          "next",
+                                          "notes",
+                                          "gpu_times",
+                                          "symbol",
+                                          "trouble",
+                                          "libptds",
+                                          "pc",
+                                          "place_id",
+                                          "stack",
+                                          "ptds_report_version",
+                                          "summary",
+                                          "answer",
+                                          "class",
+                                          "rules",
+                                          "host_known_calls",
+                                          "trace",
+                                          "trace_version"};
         return std::find(std::begin(all), std::end(all), key) != std::end(all);
     }
     /* Its keys do without its name. */
     static bool IsShort(const std::string &key)
     {
-        return key == "values" || key == "cost" || key == "goes" || key == "completeness" || key == "meta";
+        static const char *const all[] = {"values",  "cost",       "goes",    "completeness", "meta",
+                                          "outcome", "by_verdict", "by_kind", "by_reason",    "default_stream"};
+        return std::find(std::begin(all), std::end(all), key) != std::end(all);
     }
     /* What follows from another key of the object, or is so of most. */
     static bool IsSaid(json_t *object, const char *key, json_t *value)
@@ -145,7 +165,8 @@ private:
     {
         json_t *part;
         const char *key;
-        json_object_foreach(json_array_get(list, 0), key, part) if (json_is_object(part) || json_array_size(part) != 0) return false;
+        json_object_foreach(json_array_get(list, 0), key,
+                            part) if (json_is_object(part) || json_array_size(part) != 0) return false;
         return json_object_size(json_array_get(list, 0)) <= 8;
     }
     std::string FlatList(json_t *list)
@@ -231,11 +252,11 @@ private:
         if (json_is_string(value)) /* of a sentence the first word, which is often a place */
             return std::string(json_string_value(value)).substr(0, strcspn(json_string_value(value), " \n"));
         if (json_is_object(value))
-            return IsOperation(value)                            ? Operation(value)
-                   : IsPair(value)                               ? Pair(value)
-                   : IsSpread(value)                             ? Spread(value)
-                   : json_object_get(value, "pc") != nullptr     ? Frame(value)
-                                                                 : Word(json_object_get(value, "id"));
+            return IsOperation(value)                        ? Operation(value)
+                   : IsPair(value)                           ? Pair(value)
+                   : IsSpread(value)                         ? Spread(value)
+                   : json_object_get(value, "pc") != nullptr ? Frame(value)
+                                                             : Word(json_object_get(value, "id"));
         return json_array_size(value) != 0 ? Words(value) : "";
     }
     /* Sentences are only counted. */

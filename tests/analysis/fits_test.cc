@@ -103,8 +103,9 @@ TEST(Fits, ScreensOfEveryHeight)
     std::string all;
     for (const char *name : {"crowd", "full", "guarded", "wide", "sequence"}) {
         Changeable changeable(read_file(data_file(folder + name + ".trace")));
-        all +=
-            std::string("===== ") + name + "\n" + Changes(23, 60, [&](unsigned rows) { return Shape(changeable.Screen(rows)); }, Whole);
+        all += std::string("===== ") + name + "\n" +
+               Changes(
+                   23, 60, [&](unsigned rows) { return Shape(changeable.Screen(rows)); }, Whole);
     }
     ExpectAllOf(folder + "heights.facts", all);
 }
@@ -187,24 +188,30 @@ TEST(Fits, LinesOfEveryLength)
     all += "===== what is missing\n" + Gaps() + "===== names of causes, by columns\n";
     Changeable full(read_file(data_file(folder + "full.trace")));
     for (size_t from : {0, 3}) {
-        all += Changes(14, 300, [&](unsigned columns) {
-            struct line line = {};
-            opening_cause_names(&line, columns, &full.report->sums, from);
-            return std::string(line.text) + "\n";
-        }, Whole);
+        all += Changes(
+            14, 300,
+            [&](unsigned columns) {
+                struct line line = {};
+                opening_cause_names(&line, columns, &full.report->sums, from);
+                return std::string(line.text) + "\n";
+            },
+            Whole);
         all += "---\n";
     }
     all += "===== the next command, by the length of the trace's name\n";
     for (const char *name : {"crowd", "quiet", "wrong", "observed"}) {
         std::string text = read_file(data_file(folder + name + ".trace")), path;
         Changeable changeable(text.substr(0, text.find("---\n")));
-        all += Changes(1, 60, [&](unsigned length) {
-            path = std::string(length, 'X');
-            changeable.report->trace.source.file = path.c_str();
-            std::string next = lines_of(changeable.Screen(40)).back();
-            size_t at = next.find(path);
-            return (at == std::string::npos ? next : next.replace(at, length, "X")) + "\n";
-        }, Whole);
+        all += Changes(
+            1, 60,
+            [&](unsigned length) {
+                path = std::string(length, 'X');
+                changeable.report->trace.source.file = path.c_str();
+                std::string next = lines_of(changeable.Screen(40)).back();
+                size_t at = next.find(path);
+                return (at == std::string::npos ? next : next.replace(at, length, "X")) + "\n";
+            },
+            Whole);
     }
     ExpectAllOf(folder + "fits.shown", all);
 }

@@ -134,8 +134,8 @@ inline std::string BaselineFacts(const std::string &baseline)
         for (const auto &[of, sum] : sums)
             out += sum != 0 ? std::string(" ") + list + "." + of + "=" + std::to_string(sum) : "";
     }
-    json_array_foreach(json_object_get(root, "runs"), i, row) json_object_foreach(row, key, number)
-        out += json_is_integer(number) ? std::string(" ") + key + "=" + std::to_string(json_integer_value(number)) : "";
+    json_array_foreach(json_object_get(root, "runs"), i, row) json_object_foreach(row, key, number) out +=
+        json_is_integer(number) ? std::string(" ") + key + "=" + std::to_string(json_integer_value(number)) : "";
     json_decref(root);
     return out + "\n";
 }

@@ -17,15 +17,18 @@ namespace ptds
 namespace
 {
 
+/* Of traces with much of everything only the report: the others have the exports' kinds of things. */
 std::string FactsOf(const std::string &name)
 {
+    static const std::set<std::string> large = {"crowd", "full", "many", "mend", "wide"};
     ShownTrace trace(name);
     std::string facts = Facts::OfText(trace.View("json"), "report");
     if (!trace.several())
         facts += Facts::OfText(trace.View("what-if as JSON"), "what-if");
-    facts += BaselineFacts(trace.View("baseline")) + PageFacts(trace.View("page")) +
-             SarifFacts(TakeFile(trace.Export("sarif"))) + DatabaseFacts(trace.Export("sqlite")) +
-             PerfettoFacts(TakeFile(trace.Export("perfetto")));
+    if (large.count(name) == 0)
+        facts += BaselineFacts(trace.View("baseline")) + PageFacts(trace.View("page")) +
+                 SarifFacts(TakeFile(trace.Export("sarif"))) + DatabaseFacts(trace.Export("sqlite")) +
+                 PerfettoFacts(TakeFile(trace.Export("perfetto")));
     return Anonymous(Folded(facts), trace.opened());
 }
 
@@ -50,12 +53,14 @@ std::string InShort(const std::string &name, const std::string &trace, bool find
     json_t *root = json_loads(one.Json().c_str(), 0, nullptr), *shown = json_object(), *list = json_array(), *finding;
     for (const char *key : {"groups", "by_kind"})
         json_object_del(json_object_get(root, "edges"), key);
+    if (!findings)
+        json_object_del(json_object_get(root, "outcome"), "pair");
     for (const char *part : {"outcome", "default_stream", "edges", "by_rule"})
         json_object_set(shown, part, json_object_get(root, part));
     size_t i;
-    json_array_foreach(json_object_get(root, "findings"), i, finding)
-        if (findings && !json_is_string(json_object_get(finding, "folded")))
-            json_array_append(list, finding);
+    json_array_foreach(json_object_get(root, "findings"), i,
+                       finding) if (findings && !json_is_string(json_object_get(finding, "folded")))
+        json_array_append(list, finding);
     json_object_set_new(shown, "findings", list);
     std::string facts = Folded(Facts::Of(shown, name));
     json_decref(root);

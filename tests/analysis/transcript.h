@@ -116,8 +116,8 @@ protected:
             else
                 others++;
         }
-        return (fails.empty() ? "" : "FAIL:" + fails + "\n") + (others != 0 ? "... " + std::to_string(others) + " more\n" : "") +
-               said;
+        return (fails.empty() ? "" : "FAIL:" + fails + "\n") +
+               (others != 0 ? "... " + std::to_string(others) + " more\n" : "") + said;
     }
 
     std::string Run(const std::string &line, bool whole = true)
