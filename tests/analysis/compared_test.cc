@@ -108,6 +108,11 @@ struct Snapshot {
     std::vector<const char *> pairs;
 };
 
+void PrintTo(const Snapshot &snapshot, std::ostream *out)
+{
+    *out << snapshot.form;
+}
+
 const std::vector<Snapshot> snapshots = {
     {"diff", {"unchanged", "once", "many", "several"}},
     {"diff_all", {"unchanged", "names", "uneven"}},

@@ -187,7 +187,7 @@ TEST(Fits, LinesOfEveryLength)
            "---\n" + Kept({KEPT_UNSAID, KEPT_DROPPED});
     all += "===== what is missing\n" + Gaps() + "===== names of causes, by columns\n";
     Changeable full(read_file(data_file(folder + "full.trace")));
-    for (size_t from : {0, 3}) {
+    for (size_t from : {3}) {
         all += Changes(
             14, 300,
             [&](unsigned columns) {

@@ -66,33 +66,39 @@ inline std::string SarifFacts(const std::string &text)
     return out + "\n";
 }
 
-/* "sqlite TABLE=ROWS/SUM": the sum of all numbers in it. */
+/* "sqlite TABLE=ROWS/SUM/LETTERS": the sum of all numbers in it, and how long its texts are together, if these are names.
+ */
 inline std::string DatabaseFacts(const std::string &path)
 {
     sqlite3 *file = nullptr;
     std::string out = "sqlite";
     EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
     for (const std::string &table : TablesOf(file, false)) {
-        std::pair<uint64_t, uint64_t> found;
-        sqlite3_exec(
-            file, ("SELECT * FROM " + table).c_str(),
-            [](void *data, int count, char **values, char **) {
-                auto *sums = static_cast<std::pair<uint64_t, uint64_t> *>(data);
-                sums->first++;
-                for (int i = 0; i < count; i++)
-                    sums->second += values[i] != nullptr ? strtoull(values[i], nullptr, 10) : 0;
-                return 0;
-            },
-            &found, nullptr);
-        if (found.first != 0)
-            out += " " + table + "=" + std::to_string(found.first) + "/" + std::to_string(found.second);
+        struct {
+            uint64_t rows, sum, letters;
+        } found = {};
+        auto add = [](void *data, int count, char **values, char **) {
+            auto *all = static_cast<decltype(found) *>(data);
+            all->rows++;
+            for (int i = 0; i < count; i++) {
+                char *end = values[i];
+                all->sum += values[i] != nullptr ? strtoull(values[i], &end, 10) : 0;
+                all->letters += end != nullptr ? strlen(end) : 0;
+            }
+            return 0;
+        };
+        sqlite3_exec(file, ("SELECT * FROM " + table).c_str(), add, &found, nullptr);
+        bool prose = table == "PTDS_META" || table == "PTDS_FINDING" || table == "PTDS_EDGE";
+        if (found.rows != 0 && table != "META_DATA_EXPORT") /* which has this build's version */
+            out += " " + table + "=" + std::to_string(found.rows) + "/" + std::to_string(found.sum) +
+                   (found.letters != 0 && !prose ? "/" + std::to_string(found.letters) : "");
     }
     sqlite3_close(file);
     unlink(path.c_str());
     return out + "\n";
 }
 
-/* Events by what they are, and how long those last that have an end. */
+/* Tracks by the first word of their names, events by what they are, and how long those last that have an end. */
 inline std::string PerfettoFacts(const std::string &bytes)
 {
     Trace trace(bytes);
@@ -107,6 +113,8 @@ inline std::string PerfettoFacts(const std::string &bytes)
         if (event.type != SLICE_END && event.type != COUNTER)
             counts[event.category]++;
     }
+    for (const auto &[uuid, name] : trace.tracks)
+        counts["track " + name.substr(0, name.find(' '))]++;
     std::string out = "perfetto tracks=" + std::to_string(trace.tracks.size()) + " lasts=" + std::to_string(lasts) +
                       " flows=" + std::to_string(flows) + " counted=" + std::to_string(counted);
     for (const auto &[category, count] : counts)

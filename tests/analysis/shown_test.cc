@@ -25,6 +25,11 @@ struct Snapshot {
     std::vector<const char *> traces;
 };
 
+void PrintTo(const Snapshot &snapshot, std::ostream *out)
+{
+    *out << snapshot.file;
+}
+
 const std::vector<Snapshot> snapshots = {
     {"summary", "summary", {"nothing", "lacking", "observed", "timed", "wrong", "full"}},
     {"screen", "screen of 40 rows", {"nothing", "lacking", "observed", "wrong", "ranks"}},
@@ -32,7 +37,7 @@ const std::vector<Snapshot> snapshots = {
     {"text", "text", {"nothing", "lacking", "damaged", "late", "damaged_ranks"}},
     {"text_large", "text", {"observed"}},
     {"details", "details", {"unseen", "damaged", "timed", "guarded"}},
-    {"repair", "repair", {"nothing", "one", "observed", "many", "ranks"}},
+    {"repair", "repair", {"nothing", "one", "observed", "many", "gains"}},
     {"what_if", "what-if", {"nothing", "lacking", "observed", "long", "damaged"}},
     {"what_if_json", "what-if as JSON", {"nothing", "late"}},
     {"json", "json", {"nothing", "damaged_ranks"}},
