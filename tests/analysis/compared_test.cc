@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Comparisons: compared/NAME.before.json and NAME.after.json are baselines whose rows are named for what they are about,
-// mostly at the edge of what counts. compared/NAME.facts has what `ptds diff` finds (a line a change) and what of it fails
+// mostly at the edge of what counts. compared/NAME.changes has what `ptds diff` finds (a line a change) and what of it fails
 // `ptds check`; compared/FORM.said holds some whole outputs of a form, and lines.said those lines of other comparisons that
 // are of a kind which no whole output has.
 #include <ctime>
@@ -199,7 +199,7 @@ TEST_P(ComparedFacts, AreThese)
         facts += Facts::OfText(pair.Check(check_json, fail_on), std::string("check ") + fail_on);
     facts += Facts::OfText(pair.Check(check_json, "any,slower", "sync-copy,more-calls"),
                            "check any,slower but sync-copy,more-calls");
-    ExpectAllOf(data_file(folder + GetParam() + ".facts"), Folded(facts));
+    ExpectAllOf(data_file(folder + GetParam() + ".changes"), Folded(facts));
 }
 
 INSTANTIATE_TEST_SUITE_P(Baselines, ComparedFacts, testing::ValuesIn(pairs),

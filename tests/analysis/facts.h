@@ -22,7 +22,7 @@ class Facts
 {
 public:
     /* Lines that begin with `name`, indented by a list's depth. A key whose value is nothing (null, false, 0, "", "no", [],
-     * {}) is left out. */
+     * {}) is left out, one whose value is true or a sentence stands alone. */
     static std::string Of(json_t *value, const std::string &name)
     {
         Facts facts;
@@ -76,8 +76,8 @@ private:
                 continue;
             if (IsList(value))
                 lists->push_back({name, value});
-            else if (strcmp(key, "place") == 0)
-                word = OneWord(value);
+            else if (json_is_string(value))
+                word = WordOf(key, json_string_value(value));
             else if (!json_is_object(value) || IsNumbered(value) || IsOperation(value) || IsPair(value) || IsSpread(value))
                 word = Word(value);
             else if (apart)
@@ -90,34 +90,17 @@ private:
     }
     static bool IsProse(const std::string &key)
     {
-        static const char *const all[] = {"text",
-                                          "title",
-                                          "advice",
-                                          "next",
-                                          "notes",
-                                          "gpu_times",
-                                          "symbol",
-                                          "trouble",
-                                          "libptds",
-                                          "pc",
-                                          "place_id",
-                                          "stack",
-                                          "ptds_report_version",
-                                          "summary",
-                                          "answer",
-                                          "class",
-                                          "rules",
-                                          "host_known_calls",
-                                          "trace",
-                                          "trace_version"};
-        return std::find(std::begin(all), std::end(all), key) != std::end(all);
+        static const std::string all =
+            " text title advice next notes gpu_times symbol trouble libptds pc place_id stack summary "
+            "ptds_report_version answer class rules host_known_calls trace trace_version ";
+        return all.find(" " + key + " ") != std::string::npos;
     }
     /* Its keys do without its name. */
     static bool IsShort(const std::string &key)
     {
-        static const char *const all[] = {"values",  "cost",       "goes",    "completeness", "meta",
-                                          "outcome", "by_verdict", "by_kind", "by_reason",    "default_stream"};
-        return std::find(std::begin(all), std::end(all), key) != std::end(all);
+        static const std::string all =
+            " values cost goes completeness meta outcome by_verdict by_kind by_reason default_stream ";
+        return all.find(" " + key + " ") != std::string::npos;
     }
     /* What follows from another key of the object, or is so of most. */
     static bool IsSaid(json_t *object, const char *key, json_t *value)
@@ -165,8 +148,11 @@ private:
     {
         json_t *part;
         const char *key;
-        json_object_foreach(json_array_get(list, 0), key,
-                            part) if (json_is_object(part) || json_array_size(part) != 0) return false;
+        json_object_foreach(json_array_get(list, 0), key, part)
+        {
+            if (json_is_object(part) || json_array_size(part) != 0)
+                return false;
+        }
         return json_object_size(json_array_get(list, 0)) <= 8;
     }
     std::string FlatList(json_t *list)
@@ -192,11 +178,14 @@ private:
             word += Word(json_object_get(sum, key)) + (strcmp(key, "host_ns") != 0 ? "," : "");
         return word;
     }
-    static std::string OneWord(json_t *text)
+    /* Names as one word, of a call site what comes before its lines; of a sentence only that there is one. */
+    static std::string WordOf(const std::string &key, std::string text)
     {
-        std::string word = json_is_string(text) ? json_string_value(text) : "";
-        std::replace(word.begin(), word.end(), ' ', '_');
-        return word;
+        if (key == "site")
+            return text.substr(0, text.find(' '));
+        if (key == "place" || key == "kernel" || key == "program" || key == "name")
+            std::replace(text.begin(), text.end(), ' ', '_');
+        return text.find(' ') == std::string::npos ? text : "true";
     }
     static std::string Text(json_t *object, const char *key)
     {
@@ -249,8 +238,8 @@ private:
             snprintf(text, sizeof text, "%.9g", json_real_value(value));
             return strcmp(text, "0") != 0 ? text : "";
         }
-        if (json_is_string(value)) /* of a sentence the first word, which is often a place */
-            return std::string(json_string_value(value)).substr(0, strcspn(json_string_value(value), " \n"));
+        if (json_is_string(value)) /* a name, or a call site and its lines */
+            return std::string(json_string_value(value)).substr(0, strcspn(json_string_value(value), " "));
         if (json_is_object(value))
             return IsOperation(value)                        ? Operation(value)
                    : IsPair(value)                           ? Pair(value)
