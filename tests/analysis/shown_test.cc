@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "analysis/findings/rule.h"
 #include "tests/analysis/line_kinds.h"
 #include "tests/analysis/shown_views.h"
 #include "tests/support/expected.h"
@@ -102,6 +103,14 @@ TEST(ShownAlways, LinesOfOtherKinds)
         for (const std::string &view : trace.TextViews())
             for (const std::string &line : lines_of(trace.View(view)))
                 lines[view] += is_new(line) ? line + "\n" : "";
+    }
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        Opened opened({BuildTrace(rules[i]->bad)});
+        Names names(nullptr);
+        for (const std::string &line :
+             lines_of(Anonymous(One(&opened.traces.list.items[0]->source, &names).Put(report_text), opened)))
+            lines["text, of rules' own traces"] += is_new(line) ? line + "\n" : "";
     }
     std::string seen;
     for (const auto &[view, text] : lines)
