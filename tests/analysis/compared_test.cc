@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Comparisons: compared/NAME.before.json and NAME.after.json are baselines whose rows are named for what they are about,
-// mostly at the edge of what counts. compared/NAME.changes has what `ptds diff` finds (a line a change) and what of it fails
-// `ptds check`; compared/FORM.said holds some whole outputs of a form, and lines.said those lines of other comparisons that
-// are of a kind which no whole output has.
+// mostly at the edge of what counts. compared/NAME.changes has what `ptds diff` finds (a line a change) and what of it
+// fails `ptds check`; compared/FORM.said holds some whole outputs of a form, and lines.said those lines of other
+// comparisons that are of a kind which no whole output has.
 #include <ctime>
 #include <fstream>
 
