@@ -41,7 +41,7 @@ const std::vector<Snapshot> snapshots = {
     {"repair", "repair", {"nothing", "one", "observed", "many", "gains"}},
     {"what_if", "what-if", {"nothing", "lacking", "observed", "long", "damaged"}},
     {"what_if_json", "what-if as JSON", {"nothing", "late"}},
-    {"json", "json", {"nothing", "damaged_ranks"}},
+    {"json", "json", {"nothing", "twice_unseen"}},
     {"json_large", "json", {"one"}},
     {"page", "page", {"one", "twice_unseen"}},
     {"baseline", "baseline", {"nothing", "observed", "odd"}},
@@ -91,7 +91,8 @@ TEST(ShownAlways, LinesOfOtherKinds)
     std::set<std::string> kinds;
     std::map<std::string, std::string> lines;
     auto is_new = [&](const std::string &line) {
-        bool rule_says = line.find("    ") == 0 && isupper(line[4]) != 0, goes_on = line.find("     ") == 0;
+        size_t indent = line.find_first_not_of(' ');
+        bool rule_says = indent == 4 && isupper(line[4]) != 0, goes_on = indent > 4 && indent != 23 && indent < line.size();
         return !rule_says && !goes_on && kinds.insert(KindOf(line)).second;
     };
     for (const Snapshot &snapshot : snapshots)
@@ -107,14 +108,26 @@ TEST(ShownAlways, LinesOfOtherKinds)
         for (const std::string &view : trace.TextViews())
             for (const std::string &line : lines_of(trace.View(view)))
                 lines[view] += is_new(line) ? line + "\n" : "";
+        for (const std::string &line : lines_of(DatabaseText(trace.Export("sqlite"), false)))
+            if (line.find("|left_out|") != std::string::npos)
+                lines["sqlite"] += is_new(line) ? line + "\n" : "";
     }
+    std::vector<std::string> traces; /* each rule's own, and told/'s: of these only cases */
     const rule *rules[RULES_MOST];
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
-        Opened opened({BuildTrace(rules[i]->bad)});
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        traces.push_back(rules[i]->bad);
+    size_t own = traces.size();
+    for (const auto &file : std::filesystem::directory_iterator(ExpectedFolder() + "../told/"))
+        if (file.path().extension() == ".run")
+            traces.push_back(read_file(file.path()));
+    std::sort(traces.begin() + static_cast<std::ptrdiff_t>(own), traces.end());
+    for (size_t i = 0; i < traces.size(); i++) {
+        Opened opened({BuildTrace(traces[i].substr(0, traces[i].find("\n---\n")) + "\n")});
         Names names(nullptr);
-        for (const std::string &line :
-             lines_of(Anonymous(One(&opened.traces.list.items[0]->source, &names).Put(report_text), opened)))
-            lines["text, of rules' own traces"] += is_new(line) ? line + "\n" : "";
+        One one(&opened.traces.list.items[0]->source, &names);
+        for (const std::string &line : lines_of(Anonymous(one.Put(report_text), opened)))
+            if (i < own || line.find("    case ") == 0)
+                lines["text, of others"] += is_new(line) ? line + "\n" : "";
     }
     std::string seen;
     for (const auto &[view, text] : lines)
@@ -159,7 +172,8 @@ TEST(ShownAlways, TheRulesOfSarif)
                 text != nullptr ? std::string(key) + ": " + text + "\n" : std::string(" ") + key + "=" + other;
             free(other);
         }
-        seen += words + "\n" + texts;
+        const char *markdown = json_string_value(json_object_get(json_object_get(rule, "help"), "markdown"));
+        seen += words + "\n" + texts + (i == 0 ? std::string(markdown) + "\n" : "");
     }
     json_decref(root);
     ExpectAllOf(ExpectedFolder() + "sarif_rules.shown", seen);

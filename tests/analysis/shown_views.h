@@ -231,7 +231,7 @@ public:
     /* Of what people read, these are all that there are of it. */
     std::vector<std::string> TextViews() const
     {
-        std::vector<std::string> views = {"text", "screen of 40 rows", "screen of 24 rows", "repair"};
+        std::vector<std::string> views = {"text", "screen of 40 rows", "screen of 24 rows", "repair", "repair, all"};
         if (one_ == nullptr)
             return views;
         views.insert(views.end(), {"summary", "what-if"});
@@ -275,8 +275,8 @@ private:
             return one_->Put(report_text);
         if (view == "details")
             return Selected(&First()->source, opened_.namer);
-        if (view == "repair")
-            return one_->Repair(2).first;
+        if (view == "repair" || view == "repair, all")
+            return one_->Repair(view == "repair" ? 2 : SIZE_MAX).first;
         if (view == "json")
             return one_->Repair(2).second;
         if (view == "what-if")
@@ -290,13 +290,13 @@ private:
         TextOf out;
         if (view == "text")
             many_text(&opened_.traces, &opened_.folds, opened_.namer, &out);
-        else if (view == "repair" || view == "json")
-            return RepairOfMany(view == "json");
+        else if (view.find("repair") == 0 || view == "json")
+            return RepairOfMany(view == "json", view == "repair, all" ? SIZE_MAX : 2);
         else
             many_screen(&opened_.traces, &opened_.folds, opened_.namer, view == "screen of 24 rows" ? 24 : 40, &out);
         return out.text;
     }
-    std::string RepairOfMany(bool json)
+    std::string RepairOfMany(bool json, size_t most)
     {
         struct repairs repairs;
         TextOf out;
@@ -304,7 +304,7 @@ private:
         if (json)
             EXPECT_EQ(0, many_json_repaired(&opened_.traces, &opened_.folds, &repairs, opened_.namer, &out));
         else
-            repairs_text(&repairs, &opened_.traces, opened_.namer, 2, &out);
+            repairs_text(&repairs, &opened_.traces, opened_.namer, most, &out);
         repairs_end(&repairs);
         return out.text;
     }
