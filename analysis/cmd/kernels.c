@@ -131,7 +131,7 @@ static int show_image(void *data, const struct code_image *image)
 {
     struct shown *shown = data;
     shown->image = image;
-    code_kernels(image, show_kernel, shown);
+    code_read_kernels(image, show_kernel, shown);
     return 0;
 }
 
@@ -160,8 +160,8 @@ static void show_container(void *data, const uint8_t *bytes, size_t size)
     struct shown *shown = data;
     shown->images++;
     shown->has_code = false;
-    code_images(bytes, size, note_code, show_image, shown);
-    if (code_images(bytes, size, is_wanted, show_image, shown) < 0)
+    images_plain(bytes, size, note_code, show_image, shown);
+    if (images_plain(bytes, size, is_wanted, show_image, shown) < 0)
         shown->unread++;
 }
 

@@ -19,7 +19,7 @@
 #include "analysis/cmd/verbs.h"
 #include "analysis/cmd/watch.h"
 #include "interpose/env/env.h"
-#include "interpose/record/run.h"
+#include "interpose/record/run_processes.h"
 
 static const char manual[] =
     "Runs a program under libptds.so. The exit status is the program's.\v"

@@ -154,7 +154,7 @@ static json_t *why_value(const struct code_facts *facts)
     char text[CODE_TEXT + 1];
     text_clean(text, sizeof text, facts->text, strnlen(facts->text, CODE_TEXT));
     json_t *why = json_object();
-    json_object_set_new(why, "reason", value_text(code_why_words((enum code_why)facts->why)));
+    json_object_set_new(why, "reason", value_text(code_words_why((enum code_why)facts->why)));
     json_object_set_new(why, "text", value_text(text[0] != 0 ? text : NULL));
     json_object_set_new(why, facts->is_ptx ? "line" : "at", value_number(facts->at));
     return why;
@@ -167,7 +167,7 @@ json_t *kernel_value(const struct kernel_row *row)
     json_object_set_new(kernel, "file", value_text(row->file));
     json_object_set_new(kernel, "name", value_text(row->name));
     json_object_set_new(kernel, "arch", value_text(kernel_arch(facts).text));
-    json_object_set_new(kernel, "verdict", value_text(code_verdict_word((enum code_verdict)facts->verdict)));
+    json_object_set_new(kernel, "verdict", value_text(code_words_verdict((enum code_verdict)facts->verdict)));
     json_object_set_new(kernel, "parameters", parameters_value(facts));
     json_object_set_new(kernel, "bases", bases_value(facts));
     json_object_set_new(kernel, "through", through_value(facts));

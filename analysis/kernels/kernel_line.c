@@ -157,7 +157,7 @@ static void put_why(struct phrases *phrases, const struct code_facts *facts)
 {
     char text[CODE_TEXT + 1];
     next_phrase(phrases);
-    sink_printf(phrases->sink, "%s", code_why_words((enum code_why)facts->why));
+    sink_printf(phrases->sink, "%s", code_words_why((enum code_why)facts->why));
     text_clean(text, sizeof text, facts->text, strnlen(facts->text, CODE_TEXT));
     if (text[0] != 0)
         sink_printf(phrases->sink, ": %s", text);
@@ -170,7 +170,7 @@ void kernel_line(struct text_sink *sink, const struct kernel_row *row)
     const struct code_facts *facts = row->facts;
     int bases = facts->bases < CODE_BASES ? facts->bases : CODE_BASES;
     struct phrases phrases = {sink, "  "};
-    sink_printf(sink, "%-8s ", code_verdict_word((enum code_verdict)facts->verdict));
+    sink_printf(sink, "%-8s ", code_words_verdict((enum code_verdict)facts->verdict));
     put_name(sink, row->name);
     sink_printf(sink, "  %s", kernel_arch(facts).text);
     if (facts->verdict == CODE_UNKNOWN)

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Calls `each` with what code_images takes, one after the other: of a program, library or object file its containers, of
+/* Calls `each` with what images_plain takes, one after the other: of a program, library or object file its containers, of
  * any other file itself, or the containers that lie anywhere in it. Returns how many; `each` isn't told where none is. A
  * host's ELF file without device code is no failure: 0. -1: the file is none of these. */
 int code_file_images(const uint8_t *bytes, size_t size, void (*each)(void *data, const uint8_t *image, size_t size),

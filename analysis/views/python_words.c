@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { FIRST = 12, LAST = 14 }; /* as interpose/record/python.h */
+enum { FIRST = 12, LAST = 14 }; /* as interpose/record/stacks/python.h */
 
 /* The rest of a name behind "3."; NULL: it is no file of an interpreter. "libpython3.11.so.1.0", "python3.11",
  * "_ctypes.cpython-311-x86_64-linux-gnu.so" */

@@ -49,7 +49,7 @@ GRAPHICS_ENTRY(cuGraphicsResourceGetMappedEglFrame, void *, CUgraphicsResource, 
 #undef GRAPHICS_ENTRY
 
 /* What CUDA 13.1 to 13.5 added, for headers that lack it; to those that have it this says nothing new (cuda.h 13.5).
- * Structs whose insides nobody here looks at stay incomplete. */
+ * Structs that the shim only hands on stay incomplete. */
 typedef struct CUstreamCigCaptureParams_st CUstreamCigCaptureParams;
 typedef struct CUDA_FABRIC_COPY_BATCH_OP_st CUDA_FABRIC_COPY_BATCH_OP;
 typedef cuuint32_t CUlogicalEndpointId;

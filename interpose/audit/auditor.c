@@ -7,8 +7,8 @@
  *
  * Called by the loader alone, with its locks held, from the program's first object on, by any thread and in signal
  * handlers. It has no libc, so no errno, no malloc and no thread-local storage; it makes no system call. Without a shim in
- * the process no reference is asked about. Must never change what anybody looks up by dlsym: whoever asks for the next
- * definition is meant to find that, and tools ask so for the driver's own functions; nor what another auditor has changed.
+ * the process no reference is asked about. Must never change the answer of a dlsym: a look-up of the next
+ * definition is meant to find that, and tools look so for the driver's own functions; nor what another auditor has changed.
  */
 #include <link.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 
 #include "interpose/base/audited.h"
 #include "interpose/base/elf.h"
+#include "interpose/doors/lookup/audit_answer.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -66,7 +67,7 @@ unsigned la_objopen(struct link_map *map, Lmid_t name_space, uintptr_t *cookie)
     else if (is_shim(&object))
         return 0;
     if (!shim)
-        return LA_FLG_BINDFROM; /* nobody binds to anything yet */
+        return LA_FLG_BINDFROM; /* there is no reference to be led to a shim yet */
     if (is_driver(&object)) {
         *cookie |= DRIVER;
         return name_space == LM_ID_BASE ? LA_FLG_BINDTO : LA_FLG_BINDTO | LA_FLG_BINDFROM;
@@ -88,14 +89,14 @@ static struct audited_object *place_of(const struct link_map *map)
 {
     for (int i = 0; i < AUDITED_OBJECTS; i++) {
         struct audited_object *place = &shim->elsewhere[i];
-        const void *nobody = NULL;
-        if (__atomic_compare_exchange_n(&place->map, &nobody, map, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        const void *holder = NULL;
+        if (__atomic_compare_exchange_n(&place->map, &holder, map, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             size_t size = strnlen(map->l_name, sizeof place->name - 1);
             memcpy(place->name, map->l_name, size); /* ends in a 0: there was nothing but 0 */
             __atomic_store_n(&place->named, 1, __ATOMIC_RELEASE);
             return place;
         }
-        if (nobody == map && is_still(place, map))
+        if (holder == map && is_still(place, map))
             return place;
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the auditor writes into, in the shim. It does so before anything of the shim has run, so nothing here may be set up.
+ * Where the auditor writes to, in the shim. It does so before anything of the shim has run, so this must be ready without
+ * code: a constant initialiser alone.
  */
 #include "interpose/base/audited.h"
 

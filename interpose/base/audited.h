@@ -12,7 +12,7 @@ enum { AUDITED_VERSION = 1, AUDITED_OBJECTS = 4, AUDITED_NAME = 256 };
 
 /* An object outside the shim's namespace that has referred to, or looked up, functions of a driver there. */
 struct audited_object {
-    const void *map; /* the loader's; NULL: nobody has this place yet. Compared only */
+    const void *map; /* the loader's description; NULL: the place is free. Compared only */
     uint32_t functions;
     uint32_t named; /* 1 once the name is there */
     char name[AUDITED_NAME];
@@ -28,9 +28,5 @@ struct ptds_audited {
 };
 
 extern struct ptds_audited ptds_audited;
-
-/* What a reference to `name`, which the loader has bound to `found`, is to be bound to; `found` where that is right. Called
- * in the loader, from any thread. */
-uintptr_t ptds_audit_answer(const char *name, uintptr_t found);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Called around driver calls of the shim's own and around system calls under a lock. A program without libpthread has
- * nobody to cancel.
+ * Called around driver calls of the shim's own and around system calls under a lock. In a program without libpthread no
+ * thread can be cancelled.
  */
 #include "interpose/base/cancel.h"
 

@@ -5,7 +5,7 @@
 #ifndef PTDS_CANCEL_H
 #define PTDS_CANCEL_H
 
-/* What cancel_back needs. */
+/* Off until cancel_back, which is given what cancel_off returned. Calls nest. */
 int cancel_off(void);
 void cancel_back(int before);
 

@@ -13,7 +13,7 @@
 
 extern enum ptds_clock clock_source; /* set by clock_start; CLOCK_MONOTONIC until then */
 
-/* Chooses the source, once, before the first record. */
+/* Chooses the source. Once, before the first record: two choices need not be the same. */
 void clock_start(void);
 
 /* The clocks at one moment: ticks, and the kernel's two in nanoseconds. */

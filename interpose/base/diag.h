@@ -10,7 +10,8 @@ enum diag_kind { DIAG_ERROR = 1, DIAG_DEBUG = 2 };
 /* Sets what is printed: 0 nothing, 1 errors, 2 errors and debug lines (enum env_diag). */
 void diag_level(int level);
 
-/* Writes the concatenation of the strings up to NULL in one write(2); keeps errno. Any thread, any time, no allocation. */
+/* Writes the strings, which end with a NULL, as one line in one write(2), cut to 1 KiB; nothing where the level is below
+ * `kind`. Keeps errno. Any thread, any time, no allocation. */
 void diag_line(enum diag_kind kind, ...);
 
 /* The same, once for this place in the code. */

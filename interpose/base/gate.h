@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The gate of a lane for default-stream work: one thread at a time, from before its call is registered until the driver has
- * it. Threads that share a lane would otherwise hand their turns over one by one, each to a core that knows nothing of the
- * lane yet; whoever holds a gate may take it again before a sleeper wakes, so work goes in bunches as it does behind the
- * driver's own lock. Only for turn.c and rails.c.
+ * The gate of a lane for default-stream work: one thread at a time holds it, from before its call is registered until the
+ * driver has the call. Threads that share a lane would otherwise hand their turns over one by one, each to a core that
+ * knows nothing of the lane yet; the thread that holds a gate may take it again before a sleeping thread wakes, so work
+ * goes in bunches, as it does behind the driver's own lock. Only for the guard.
  *
- * A gate is taken *quick* by who tries to go without being registered (claims.h). Who records an event on the lane
+ * A thread that tries to launch without being registered takes the gate *quick*. A thread that records an event on the lane
  * waits until no quick call is on its way into the driver (gate_await_quick). A quick holder waits for nothing but the
  * driver.
  */
@@ -28,8 +28,8 @@ static inline void gate_take(uint32_t *gate, uint32_t how)
         gate_take_slowly(gate, how);
 }
 
-/* `alone`: hardly anybody else comes here. Then a plain store will do, and who comes just now and is missed looks again
- * after a while. */
+/* `alone`: hardly any other thread comes here. Then a plain store will do, and a thread that comes just now and is missed
+ * looks again after a while. */
 static inline void gate_drop(uint32_t *gate, int alone)
 {
     if (alone && __atomic_load_n(gate, __ATOMIC_RELAXED) < GATE_WAITED)

@@ -22,14 +22,15 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
-/* 0: somebody has it, which may be this very thread, interrupted by a signal. */
+/* 0: it is held, maybe by this very thread, which a signal has interrupted. */
 static inline int lock_try(struct lock *lock)
 {
     uint32_t free_word = 0;
     return __atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
+/* A plain store: a thread that begins to wait at this very moment may be missed, and looks again by itself after a while.
+ */
 static inline void lock_drop(struct lock *lock)
 {
     uint32_t held = __atomic_load_n(&lock->held, __ATOMIC_RELAXED);
@@ -38,30 +39,8 @@ static inline void lock_drop(struct lock *lock)
         lock_wake(lock);
 }
 
-/* 1 if it is free, or somebody else gives it back within about a second. At the end of a process its holder may be this
- * very thread, in a signal handler that came in between. */
+/* 1 if the lock is free, or another thread gives it back within about a second. At the end of a process the holder may be
+ * this very thread, in a signal handler that came in between: then 0. */
 int lock_comes_free(struct lock *lock);
-
-/* Waits until the word is `wanted`; whoever changes it says so with word_set. */
-void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
-
-/* The same until the word, which only grows, is beyond `least`. */
-void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting);
-
-/* 1 once the word is another one than `value`, 0 if it stays that for so many milliseconds; whoever changes it calls
- * word_wake. */
-int word_leaves(uint32_t *word, uint32_t value, unsigned milliseconds);
-
-/* After the word has changed. */
-void word_wake(uint32_t *word);
-
-/* Without a fence, which would cost more than the rest: a waiter that announces itself at this very moment may be missed,
- * so waiters look again by themselves after a while. */
-static inline void word_set(uint32_t *word, uint32_t value, const uint32_t *waiting)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-    if (__builtin_expect(__atomic_load_n(waiting, __ATOMIC_RELAXED) != 0, 0))
-        word_wake(word);
-}
 
 #endif

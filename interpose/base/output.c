@@ -46,8 +46,8 @@ static int is_still(const struct output *output, int file)
 static struct output error_output = {.file = -1};
 static uint32_t noted;
 
-/* Before the program's own code, or with the first word in somebody's constructor that runs before this. Nothing is kept
- * open, since whoever reads a pipe waits until nobody can write to it any more. */
+/* Before the program's own code, or with the first message, where an earlier constructor has one. No descriptor is kept
+ * open: the reader of a pipe waits until every descriptor that can write to it is closed. */
 __attribute__((constructor)) static void note_stderr(void)
 {
     int saved = errno;
@@ -114,7 +114,7 @@ static void take_back(uint64_t signals)
         ;
 }
 
-/* One that waits already was somebody else's doing. */
+/* Signals that wait already were not raised by the shim. */
 static uint64_t waiting_signals(uint64_t blocked)
 {
     uint64_t waiting = 0;
@@ -154,8 +154,8 @@ static int write_all(int file, const char *text, size_t size)
     return written;
 }
 
-/* What is looked at and written to is one thing, whatever other threads close meanwhile; where there are no descriptors
- * left, it is all but that. */
+/* The copy of the descriptor is looked at and written to, so other threads may close the original meanwhile; where there is
+ * no descriptor left for a copy, the original has to do. */
 int output_write(const struct output *output, const char *text, size_t size)
 {
     if (output->file < 0)

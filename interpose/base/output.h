@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A descriptor, and what it was when it was noted: the program may close any, and get its number for a file of its own. */
+/* A descriptor, and the file that it was of when it was noted: the program may close any descriptor, and then get the same
+ * number for a file of its own. */
 struct output {
     int file; /* -1: nowhere */
     uint64_t device, inode;
@@ -25,12 +26,12 @@ int output_again(int file);
  * opens next for its stdin and stdout, and one that closes every descriptor it doesn't know starts from the low ones. */
 int output_out_of_the_way(int file);
 
-/* Opens PATH for writing, anew or at its end, under a high number; 0 with errno where that fails, a FIFO that nobody reads
- * included. */
+/* Opens PATH for writing, anew or at its end, under a high number; 0 with errno where that fails, as for a FIFO without a
+ * reader. */
 int output_open(struct output *output, const char *path, int flags);
 
-/* All of the text, or as much as there is room for within a second (nothing is waited for once more where that was not
- * enough); nothing where the descriptor is not what it was. Raises no signal. 1 if all was written. */
+/* Writes all of the text, or as much as there is room for within a second (once that was not enough, later calls do not
+ * wait); nothing where the descriptor is not what it was. Raises no signal. 1: all was written. */
 int output_write(const struct output *output, const char *text, size_t size);
 
 /* 0 where nothing would be written. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asks libpthread, which has noted it. Called once a thread, where its first stack is taken. Of the first thread libpthread
- * knows nothing and reads a file instead, so it is not asked. Must not refer to its functions by name, since old systems
- * have them in a library that the program may do without.
+ * Asks libpthread, which has noted the stack of each thread that it made. Called once a thread, where its first call stack
+ * is taken. Of the first thread libpthread would read a file, so it is not asked. Must not refer to its functions by name,
+ * since old systems have them in a library that the program may do without.
  */
 #include "interpose/base/own_stack.h"
 
@@ -19,7 +19,7 @@ static int (*getstack)(const pthread_attr_t *, void **, size_t *);
 static pthread_t (*self)(void);
 static uint32_t looked; /* 1 they are there, 2 they are not */
 
-/* Who looks at the same time finds the same. */
+/* Threads that look at the same time find the same. */
 static int are_there(void)
 {
     uint32_t state = __atomic_load_n(&looked, __ATOMIC_ACQUIRE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Called where somebody else's pointers are followed: host memory of the program, frames of an interpreter. Must never
+ * Called where pointers of the program's are followed: into its host memory, and to frames of an interpreter. Must never
  * fault, allocate or lose errno.
  */
 #include "interpose/base/peek.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Objects that are found without a lock, and are gone: they wait in a queue until some others have gone after them, so that
- * whoever was just looking at one still finds his way; then they serve again. Their uids tell them apart. One caller at a
- * time: each queue belongs to a lock.
+ * Objects that look-ups find without a lock, and that are gone: they wait in a queue until some others have gone after
+ * them, so that a thread which is just following their links is not led astray; then they serve again. Uids tell an
+ * object's lives apart. Requires the lock that the queue belongs to.
  */
 #ifndef PTDS_RETIRED_H
 #define PTDS_RETIRED_H
@@ -28,7 +28,8 @@ static inline void retired_add(struct retirees *all, struct retired *one)
     all->last = one;
 }
 
-/* The one that has waited longest, by the offset of its member; NULL while too few wait. Its content is as it was. */
+/* The object that has waited longest; `offset` is its member's, in bytes. NULL while too few wait. Its content is as it
+ * was. */
 static inline void *retired_take(struct retirees *all, size_t offset)
 {
     struct retired *one = all->first;

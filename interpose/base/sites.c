@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the verdict on a call site that was not seen just before. Called by whoever asks about callers, in part for every
- * lock of the process: two sites that share a place must not make each other search all objects, so objects are kept too.
- * Must not allocate or wait.
+ * Finds the verdict on a call site that was not seen just before. Called by the filter of callers and by stacks, so in some
+ * programs for every call: two sites that share a place must not make each other search all objects, so objects are kept
+ * too. Must not allocate or wait.
  */
 #include "interpose/base/sites.h"
+
+#include "interpose/base/loaded.h"
 
 static int find_object(const struct sites *sites, uintptr_t address)
 {
@@ -31,7 +33,7 @@ int sites_find(struct sites *sites, const void *caller, sites_decide *decide)
     uintptr_t address = (uintptr_t)caller;
     struct elf_object object;
     int verdict = find_object(sites, address);
-    if (verdict < 0 && elf_containing(caller, &object)) {
+    if (verdict < 0 && loaded_containing(caller, &object)) {
         verdict = decide(&object, caller);
         keep_object(sites, &object, verdict);
     } else if (verdict < 0) {

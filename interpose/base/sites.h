@@ -20,7 +20,7 @@ struct sites {
         int verdict;
     } object[SITE_OBJECTS];
     uint32_t objects;
-    uint32_t keeping; /* somebody adds an object; who comes meanwhile does without */
+    uint32_t keeping; /* 1: a thread adds an object; another one that wants to does without */
 };
 
 /* The verdict, 0 to 3, on the object that contains the caller; NULL: none does, generated code. Any thread. */

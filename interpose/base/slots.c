@@ -8,6 +8,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "interpose/base/elf.h"
+
 /* A function called, its address taken in code, its address in data. */
 #if defined(__x86_64__)
 enum { CALLED = R_X86_64_JUMP_SLOT, TAKEN = R_X86_64_GLOB_DAT, STORED = R_X86_64_64 };

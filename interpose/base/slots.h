@@ -17,8 +17,8 @@ struct slot {
 void slots_each(const struct elf_object *object, void (*visit)(const struct elf_object *, const struct slot *, void *),
                 void *context);
 
-/* Replaces what the slot holds, also where the loader has made it read-only; it is that again afterwards. Not by two
- * threads at once: the caller sees to that. 0 if it could not be done. */
+/* Replaces what the slot holds, also where the loader has made its page read-only, which the page is again afterwards. Not
+ * by two threads at once: the caller sees to that. 0: it could not be done. */
 int slots_set(const struct elf_object *object, const struct slot *slot, uintptr_t value);
 
 #endif

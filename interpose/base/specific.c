@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 
 static struct {
     int (*make)(pthread_key_t *, void (*)(void *));
@@ -28,9 +29,9 @@ static int look(const struct elf_object *object, void *data)
 /* By the loader's own list, without a lock; what was loaded later, with the loader's. */
 void *specific_function(const char *name)
 {
-    void *at[2] = {(void *)name, elf_symbol_after(_DYNAMIC, name)};
+    void *at[2] = {(void *)name, loaded_symbol_after(_DYNAMIC, name)};
     if (!at[1])
-        elf_each(look, at);
+        loaded_each(look, at);
     return at[1];
 }
 
@@ -42,7 +43,7 @@ int specific_there(void)
     void *get = specific_function("pthread_getspecific");
     if (!make || !set || !get)
         return 0;
-    /* Who finds them at the same time finds the same. */
+    /* Threads that look at the same time find the same. */
     __atomic_store_n(&functions.make, (__typeof__(functions.make))make, __ATOMIC_RELAXED);
     __atomic_store_n(&functions.set, (__typeof__(functions.set))set, __ATOMIC_RELAXED);
     __atomic_store_n(&functions.get, (__typeof__(functions.get))get, __ATOMIC_RELAXED);

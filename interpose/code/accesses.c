@@ -287,7 +287,7 @@ void accesses_handle(struct solver *solver, const struct step *step, value_id ha
         list sum = values_at(values, sums, i);
         uint32_t word = values_at(values, sum, 0);
         if (values_count(values, sum) == 1 && token_kind(word) == TOKEN_PARAMETER)
-            accesses_add_handle(solver, token_what(word), step->use);
+            accesses_facts_add_handle(solver, token_what(word), step->use);
         else
             form_unknown(solver->form, CODE_WHY_HANDLE, step->at, NULL);
     }

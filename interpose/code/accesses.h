@@ -39,6 +39,6 @@ struct accesses {
 };
 
 /* Adds a handle to the facts. */
-void accesses_add_handle(struct solver *solver, uint32_t offset, uint8_t use);
+void accesses_facts_add_handle(struct solver *solver, uint32_t offset, uint8_t use);
 
 #endif

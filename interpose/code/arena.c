@@ -5,7 +5,7 @@
  */
 #include "interpose/code/arena.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 struct arena_block {
     struct arena_block *next;
@@ -19,7 +19,7 @@ static struct arena_block *add_block(struct arena *arena, size_t bytes)
     size_t size = bytes + HEAD > BLOCK ? bytes + HEAD : BLOCK;
     if (size < bytes || size > arena->limit - arena->used)
         return NULL;
-    struct arena_block *block = memory_pages(size);
+    struct arena_block *block = pages_map(size);
     if (!block)
         return NULL;
     block->next = arena->blocks;
@@ -50,7 +50,7 @@ void arena_free(struct arena *arena)
     while (arena->blocks) {
         struct arena_block *block = arena->blocks;
         arena->blocks = block->next;
-        memory_pages_free(block, block->bytes);
+        pages_unmap(block, block->bytes);
     }
     arena->used = 0;
 }

@@ -129,26 +129,26 @@ void code_read(const struct code_image *image, const char *kernel, struct code_f
 
 /* Calls `each` with the name of every kernel in the image, in the image's order, until it returns other than 0, which is
  * returned. The name is the image's own bytes, ended by 0 or, in PTX, copied for the time of the call. */
-int code_kernels(const struct code_image *image, int (*each)(void *data, const char *kernel), void *data);
+int code_read_kernels(const struct code_image *image, int (*each)(void *data, const char *kernel), void *data);
 
 /* An image's own bytes: what cuModuleLoadData takes. Calls `each` with every image in it: itself, or those of a container
  * (fatbin), in its order. wanted NULL: all; else only those for which it returns not 0, which is asked before anything is
  * unpacked (bytes and size of its image are not there yet). Returns what `each` returned other than 0; 0; or -1: nothing
  * could be read. Images that were unpacked are gone when `each` returns. size SIZE_MAX: the driver has taken it, so its own
  * headers say how large it is. */
-int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
-                int (*each)(void *data, const struct code_image *image), void *data);
+int images_plain(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
+                 int (*each)(void *data, const struct code_image *image), void *data);
 
 /* The images of those bytes that the driver may take for devices of these kinds (90: sm_90), at most CODE_DEVICES: the
  * machine code that fits best, the PTX that fits best where none fits or, with `jit` (CUDA_FORCE_PTX_JIT), anyway. An image
  * is given once; where several are as good (sm_90 and sm_90a), each of them. A bare image is what there is. Other than that
- * as code_images: 0 without a call: there is none for these devices. */
+ * as images_plain: 0 without a call: there is none for these devices. */
 enum { CODE_DEVICES = 16 };
 int code_choose(const void *bytes, size_t size, const uint32_t *devices, unsigned count, int jit,
                 int (*each)(void *data, const struct code_image *image), void *data);
 
 /* Words for people: "indirect"; "an instruction that is not known". */
-const char *code_verdict_word(enum code_verdict verdict);
-const char *code_why_words(enum code_why why);
+const char *code_words_verdict(enum code_verdict verdict);
+const char *code_words_why(enum code_why why);
 
 #endif

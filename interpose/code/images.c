@@ -10,7 +10,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/code/unpack.h"
 
 enum { EM_OF_CUDA = 190, FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
@@ -113,13 +113,13 @@ static int give_packed(const struct images_walk *walk, struct images_entry *entr
 {
     if (packed->packed_size > packed->size || !packed->unpacked_size || packed->unpacked_size > UNPACKED_MOST)
         return 0;
-    uint8_t *unpacked = memory_pages(packed->unpacked_size);
+    uint8_t *unpacked = pages_map(packed->unpacked_size);
     if (!unpacked)
         return 0;
     int done = packed->flags & ENTRY_ZSTD ? unpack_zstd(unpacked, packed->unpacked_size, bytes, packed->packed_size)
                                           : unpack_lz4(unpacked, packed->unpacked_size, bytes, packed->packed_size);
     done = done && give_plain(walk, entry, unpacked, packed->unpacked_size, said);
-    memory_pages_free(unpacked, packed->unpacked_size);
+    pages_unmap(unpacked, packed->unpacked_size);
     return done;
 }
 
@@ -243,8 +243,8 @@ static int plain_each(void *data, const struct images_entry *entry)
     return plain->each(plain->data, &entry->image);
 }
 
-int code_images(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
-                int (*each)(void *data, const struct code_image *image), void *data)
+int images_plain(const void *bytes, size_t size, int (*wanted)(void *data, const struct code_image *image),
+                 int (*each)(void *data, const struct code_image *image), void *data)
 {
     struct plain_walk plain = {wanted, each, data};
     struct images_walk walk = {plain_wanted, plain_each, &plain};

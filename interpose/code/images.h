@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An image's own bytes, entry by entry: what code_images and code_choose share.
+ * An image's own bytes, entry by entry: what images_plain and code_choose share.
  */
 #ifndef PTDS_CODE_IMAGES_H
 #define PTDS_CODE_IMAGES_H
@@ -18,7 +18,7 @@ struct images_entry {
     uint8_t family;          /* for devices of that major number alone, PTX too: sm_100f */
 };
 
-/* As code_images does; `wanted` may be NULL. */
+/* As images_plain does; `wanted` may be NULL. */
 struct images_walk {
     int (*wanted)(void *data, const struct images_entry *entry);
     int (*each)(void *data, const struct images_entry *entry);

@@ -15,11 +15,11 @@ int first_open(void);
 /* The thread has an operation now, that CUPTI's times are wanted for; `work` is its kind. `thread`: CUPTI's name for it. */
 void first_begins(uint32_t thread, uint64_t ticket, uint32_t work, uint64_t now);
 
-/* An operation's call is back, its or another's. */
+/* An operation's call is back: the first operation's, or another one's. */
 void first_ends(uint64_t now);
 
-/* The ticket of the operation, and its kind, that this call of a thread's was made for; 0: of none, more than one, or of
- * nobody knows which. By any thread. */
+/* The ticket and the kind of the operation for which the thread made this call, which lasted from `start` to `end`; 0:
+ * there is none, or more than one, or it is not known which. By any thread. */
 uint64_t first_within(uint32_t thread, uint64_t start, uint64_t end, uint32_t *work);
 
 #endif

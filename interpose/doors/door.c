@@ -3,13 +3,16 @@
  * Opens the doors once, and decides what each of them hands out. door_answer() runs inside dlsym: no locks, no allocation,
  * no driver calls there.
  */
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 
 #include <errno.h>
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/untabled.h"
+#include "interpose/doors/lookup/untabled.h"
+#include "interpose/doors/quick_launches.h"
+#include "interpose/doors/watch_moments.h"
+#include "interpose/doors/wrappers.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
 #include "interpose/env/env.h"
@@ -18,7 +21,7 @@
 #include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/moments.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 
 int door_inert(void)
 {
@@ -41,7 +44,8 @@ int door_passes(int id)
     return door_inert() && !(asks_for_others(id) && moments_wanted());
 }
 
-/* Remapping by the twin's own address is possible where nothing has to look at the call: no record, no wish about 0x1. */
+/* 1: the program may be given a twin's own address, since no call has to be looked at: nothing is recorded, and 0x1 is left
+ * alone. */
 static int twins_suffice(void)
 {
     const struct env *env = env_get();
@@ -67,13 +71,13 @@ static void *direct_for(int id, int twin)
     }
 }
 
-/* An excluded object's calls need no wrapper where nobody has to see them. */
+/* 1: calls of an excluded object need no wrapper, since neither the recorder nor the guard has to see them. */
 static int excluded_directly(const void *caller)
 {
-    if (!caller_filter_on())
+    if (!callers_filter_on())
         return 0;
     policy_choose(); /* a lookup comes before the first wrapper does */
-    return !env_get()->recording && !guard_on && caller_excluded(caller);
+    return !env_get()->recording && !guard_on && callers_excluded(caller);
 }
 
 void *door_answer(void *real, const void *caller)
@@ -81,7 +85,7 @@ void *door_answer(void *real, const void *caller)
     int twin, id = driver_row(real, &twin);
     if (id < 0 || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
-    if (watch_row(id, twin))
+    if (watch_moments_row(id, twin))
         return door_own(id, twin);
     if (door_passes(id) || (!asks_for_others(id) && excluded_directly(caller)))
         return real;
@@ -91,15 +95,15 @@ void *door_answer(void *real, const void *caller)
 
 void *door_own(int id, int twin)
 {
-    return others_look() && others_function[id][twin] ? door_work[id][twin] : door_wrapper[id][twin];
+    return others_look() && others_function[id][twin] ? wrappers_working[id][twin] : wrappers_exported[id][twin];
 }
 
 void *door_others(void *found, int id, int twin, const void *caller)
 {
     int is_linked = id >= 0 && others_look() && others_function[id][twin] == found;
-    if (!is_linked || (door_passes(id) && !watch_row(id, twin)) || driver_owns(caller))
-        return found; /* what stands behind that function, nobody knows; it may ask the shim's doors for it */
-    return !asks_for_others(id) && excluded_directly(caller) ? found : door_wrapper[id][twin];
+    if (!is_linked || (door_passes(id) && !watch_moments_row(id, twin)) || driver_owns(caller))
+        return found; /* what that function calls is not known; it may ask the shim's doors for it */
+    return !asks_for_others(id) && excluded_directly(caller) ? found : wrappers_exported[id][twin];
 }
 
 /* An ELF-bound call has no moment of resolution at which its caller could be asked about, so a filter keeps it in the
@@ -107,22 +111,22 @@ void *door_others(void *found, int id, int twin, const void *caller)
 static void *goes_to(int id, int twin)
 {
     if (others_function[id][twin])
-        return door_passes(id) ? others_function[id][twin] : door_linked[id][twin];
-    void *direct = door_inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
-    return direct ? direct : door_work[id][twin];
+        return door_passes(id) ? others_function[id][twin] : wrappers_linked[id][twin];
+    void *direct = door_inert() || !callers_filter_on() ? direct_for(id, twin) : NULL;
+    return direct ? direct : wrappers_working[id][twin];
 }
 
 static void go_direct(void)
 {
     for (int id = 0; id < API_COUNT; id++) {
         for (int twin = 0; twin < 2; twin++)
-            __atomic_store_n(&door_go[id][twin], goes_to(id, twin), __ATOMIC_RELEASE);
+            __atomic_store_n(&wrappers_go[id][twin], goes_to(id, twin), __ATOMIC_RELEASE);
     }
 }
 
 static void go_quickly(void)
 {
-    if (routing.quick && guard_on && !others_look()) /* whoever stands behind a launch may make calls in it */
+    if (routing.quick && guard_on && !others_look()) /* another library's launch may make calls of its own */
         quick_launches(env_get()->recording);
 }
 
@@ -140,14 +144,14 @@ int door_open(void)
     if (found) {
         lock_take(&opening);
         if (!opened) {
-            record_listen();
+            recorder_listen();
             footprint_listen();
-            record_started = untabled_report;
-            record_ending = untabled_report_calls;
+            recorder_started = untabled_report;
+            recorder_ending = untabled_report_calls;
             policy_choose();
             go_direct();
             go_quickly();
-            watch_all();
+            watch_moments_all();
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
         }
         lock_drop(&opening);
@@ -159,7 +163,7 @@ int door_open(void)
     return found;
 }
 
-void doors_after_fork(void)
+void door_after_fork(void)
 {
     opening.held = 0;
     untabled_after_fork();

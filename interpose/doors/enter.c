@@ -6,13 +6,17 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
+#include "interpose/doors/lifecycle.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
 #include "interpose/env/env.h"
-#include "interpose/doors/lifecycle.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/record/log.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
+#include "interpose/record/threads.h"
 
 /* Reached by ELF binding only: a lookup would not have found the function. */
 static enum enter absent(struct call *C, int driver_found)
@@ -30,7 +34,7 @@ void enter_after_fork(void)
     started = 0;
 }
 
-/* A call by the exported name goes to whoever the program's search order names behind the shim. */
+/* A call by the exported name goes to the function that the program's search order has behind the shim's. */
 static void find_real(struct call *C)
 {
     void *others = others_linked ? others_function[C->api][C->twin] : NULL;
@@ -39,12 +43,12 @@ static void find_real(struct call *C)
     C->real = others ? others : driver_real[C->api][C->twin];
 }
 
-/* A function in front of the driver's has made this call while it was called itself: what goes on is what it would have
- * been without the shim, which has seen to the outer call. No turn may be held if the host may wait. */
+/* Another library's function, in front of the driver's, makes this call while it is called itself: the call goes on as it
+ * would without the shim, which has seen to the outer call. No turn may be held if the host may wait. */
 static __attribute__((cold, noinline)) enum enter from_inside(struct call *C)
 {
     if (C->thread->inside != C->api + 1u)
-        guard_holds_none(C->thread);
+        turn_give_up(C->thread);
     return ENTER_PASS;
 }
 
@@ -59,8 +63,8 @@ static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
         return ENTER_PASS;
     lifecycle_start();
     /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */
-    if (!record_on() && api_rows[C->api].class_ != PTDS_CLASS_ENTRY)
-        record_start();
+    if (!recorder_on() && api_rows[C->api].class_ != PTDS_CLASS_ENTRY)
+        start_recording();
     return ENTER_FULL;
 }
 
@@ -78,7 +82,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
         enum enter enter = first_time(C);
         if (enter != ENTER_FULL)
             return enter;
-        if (record_running || !env_get()->recording)
+        if (recorder_running || !env_get()->recording)
             __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     C->thread = thread_get();
@@ -95,16 +99,16 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->event = NULL;
     C->guarded.kind = C->guarded.turn = C->guarded.gate = C->guarded.again = C->guarded.waits = C->guarded.settled =
         C->guarded.begun = C->guarded.alone = 0;
-    C->guarded.promise.reach = (struct reach){0};
+    C->guarded.promise.limits = (struct lane_limits){0};
     C->sample = NULL;
     C->leaving = NULL;
     C->touched.count = 0;
     C->touched.opaque = C->touched.host = 0;
-    int recording = record_on();
+    int recording = recorder_on();
     C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;
     if (recording && C->flags & PTDS_CALL_TIMED)
-        record_begun(C);
+        threads_call_begun(C);
     return ENTER_FULL;
 }
 
@@ -112,13 +116,13 @@ void enter_timed(struct call *C)
 {
     if (__builtin_expect(log_on(), 0))
         log_entering(C);
-    record_waits(C);
+    threads_call_waits(C);
 }
 
-/* Cold: the call has failed. What that left in errno the program's call would not have. */
-__attribute__((cold)) int settles_for(struct call *C, int programs_errno)
+/* Cold: the call has failed. Gives errno the program's value again. */
+__attribute__((cold)) int enter_waits_deferred(struct call *C, int programs_errno)
 {
-    if (!guard_settle_lacking(C))
+    if (!wait_deferred_where_lacking(C))
         return 0;
     errno = programs_errno;
     return 1;

@@ -7,10 +7,12 @@
 
 #include <errno.h>
 
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/devicetimes.h"
-#include "interpose/record/record.h"
+#include "interpose/record/device/device_times.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -31,7 +33,7 @@ static inline void enter_real(struct call *C)
 {
     if ((C->flags & PTDS_CALL_TIMED) && C->enter)
         enter_timed(C);
-    guard_entering(C);
+    around_call_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
     if (__builtin_expect(C->other, 0))
@@ -45,23 +47,24 @@ static inline void leave_real(struct call *C)
         C->thread->inside = 0;
     if (__builtin_expect(C->sample != NULL, 0))
         device_times_after(C);
-    guard_leaving(C);
+    around_call_leaving(C);
 }
 
-/* Where the host could tell by the call that promised work is pending, before all else. */
+/* Before all else, where the host could tell by the call that promised work is pending: waits for that work. */
 static inline void settle_first(struct call *C)
 {
     if (guard_on)
-        guard_settle_all(C);
+        wait_deferred_all(C);
 }
 
-/* The driver was out of memory: 1 if there was such work, which may have given some back. */
-int settles_for(struct call *C, int programs_errno);
+/* The driver was out of memory: waits for work whose wait was deferred, which may give memory back. 1: there was such work.
+ */
+int enter_waits_deferred(struct call *C, int programs_errno);
 
 /* The real call is made a second time. */
 static inline void enter_again(struct call *C)
 {
-    guard_entering(C);
+    around_call_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
 }
@@ -71,12 +74,12 @@ void enter_after_fork(void);
 
 static inline void leave_call(struct call *C)
 {
-    guard_late(C);
+    around_call_late(C);
     if (C->enter)
-        record_call(C);
+        recorder_call(C);
 }
 
-/* After an implicit call: the host wait that the policy owes. */
+/* After an implicit call: the host wait that the original function promises. */
 static inline void leave_implicit(struct call *C)
 {
     if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && guard_on) {

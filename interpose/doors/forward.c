@@ -11,9 +11,10 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/peek.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/lifecycle.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/guard/everywhere.h"
 #include "interpose/guard/guard.h"
 #include "interpose/state/call.h"
 
@@ -49,7 +50,7 @@ static size_t words_of(const uint64_t *stacked)
     return ends ? here : MOST;
 }
 
-/* 0: nobody has to know of the call. */
+/* 0: the guard is off, and the call goes on alone. */
 static int begin(struct call *C, const uint64_t *stacked, const void *caller)
 {
     if (!door_open() || !guard_on)
@@ -62,11 +63,11 @@ static int begin(struct call *C, const uint64_t *stacked, const void *caller)
     return C->thread != NULL;
 }
 
-/* Bytes that nobody has seen coming may be pointers. */
+/* The call may write pointers that the shim does not see. */
 static void around(struct call *C)
 {
     tables_unknown_work();
-    guard_everywhere(C);
+    everywhere_take_part(C);
 }
 
 void ptds_forward_run(uint32_t number, struct forward_frame *frame, const uint64_t *stacked, const void *caller)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Start, fork and exit. Called by the first wrapper, by libc around fork, and at exit by the loader, or by libc where the
- * program ends by quick_exit; _exit, abort and signals end it without. A process without CUDA
- * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what
- * the parent recorded is the parent's.
+ * program ends by quick_exit; not where _exit, abort or a signal ends it. A process without CUDA comes here only by a
+ * destructor, which says so where `ptds run` has started the process. The child of a fork starts anew: the record is the
+ * parent's.
  */
 #include "interpose/doors/lifecycle.h"
 
@@ -11,24 +11,29 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "interpose/base/memory.h"
-#include "interpose/doors/doors.h"
+#include "interpose/base/pages.h"
+#include "interpose/doors/door.h"
 #include "interpose/doors/enter.h"
+#include "interpose/doors/nvtx.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/guard/guard.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/mappings.h"
-#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/modules.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/object_changes.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/hostfuncs.h"
-#include "interpose/record/record.h"
-#include "interpose/record/run.h"
+#include "interpose/record/finish.h"
+#include "interpose/record/hostfunc.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/run_processes.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/objects.h"
 
 static uint32_t started, finished;
 
@@ -38,14 +43,14 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 static void in_child(void)
 {
     finished = 0;
-    memory_after_fork();
+    pages_after_fork();
     driver_after_fork();
-    doors_after_fork();
+    door_after_fork();
     nvtx_after_fork();
     enter_after_fork();
     thread_after_fork();
-    guard_after_fork();
-    objects_after_fork();
+    object_changes_after_fork();
+    contexts_after_fork();
     objects_handles_after_fork();
     capture_after_fork();
     memories_after_fork();
@@ -57,8 +62,8 @@ static void in_child(void)
     tables_after_fork();
     textures_after_fork();
     footprint_kernels_after_fork();
-    record_after_fork();
-    hostfuncs_after_fork();
+    recorder_after_fork();
+    hostfunc_after_fork();
 }
 
 /* Once, though a program may call quick_exit while it exits. */
@@ -66,7 +71,7 @@ static void finish(void)
 {
     int saved = errno;
     if (!__atomic_exchange_n(&finished, 1, __ATOMIC_ACQ_REL))
-        record_finish();
+        finish_recording();
     errno = saved;
 }
 
@@ -75,7 +80,7 @@ void lifecycle_start(void)
     if (__builtin_expect(__atomic_load_n(&started, __ATOMIC_ACQUIRE), 1) ||
         __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
-    __register_atfork(NULL, record_fork, in_child, NULL);
+    __register_atfork(NULL, recorder_fork, in_child, NULL);
     at_quick_exit(finish);
 }
 
@@ -86,6 +91,6 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     }
     int saved = errno;
-    run_say_nothing_seen();
+    run_processes_say_nothing_seen();
     errno = saved;
 }

@@ -2,20 +2,22 @@
  *
  * NVTX's door: a program's ranges, domains and thread names. The NVTX headers inside a program or library load whatever
  * NVTX_INJECTION64_PATH names, once for each copy of them, and call InitializeInjectionNvtx2 there, which puts functions of
- * ours into their table. `ptds run` sets that variable; so does whoever preloads the library by hand and wants ranges.
+ * ours into their table. `ptds run` sets that variable; a user who preloads the library by hand sets it to have ranges.
  * Everything here may be called by any thread, before or after any CUDA call, also where the library is not preloaded; it
  * must never call CUDA.
  */
+#include "interpose/doors/nvtx.h"
+
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
 #include <string.h>
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
-#include "interpose/doors/doors.h"
+#include "interpose/base/pages.h"
 #include "interpose/env/env.h"
-#include "interpose/record/record.h"
+#include "interpose/record/thread_regions.h"
+#include "interpose/record/threads.h"
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
 
@@ -79,7 +81,7 @@ static int push(nvtxDomainHandle_t domain, const char *name)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_region_push(thread, name ? name : "", domain_name(domain));
+        thread_regions_push(thread, name ? name : "", domain_name(domain));
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -87,21 +89,21 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_region_pop(thread, domain_name(domain));
+        thread_regions_pop(thread, domain_name(domain));
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static nvtxRangeId_t start(nvtxDomainHandle_t domain, const char *name)
 {
     struct thread *thread = thread_get();
-    return thread ? record_range_start(thread, name ? name : "", domain_name(domain)) : 0;
+    return thread ? thread_regions_range_start(thread, name ? name : "", domain_name(domain)) : 0;
 }
 
 static void NVTX_API end(nvtxRangeId_t id)
 {
     struct thread *thread = thread_get();
     if (thread)
-        record_range_end(thread, id);
+        thread_regions_range_end(thread, id);
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
@@ -169,7 +171,7 @@ static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
     struct domain *found = domains;
     while (found && strcmp(found->name, text) != 0)
         found = found->next;
-    if (!found && (found = memory_keep(sizeof *found))) {
+    if (!found && (found = pages_keep(sizeof *found))) {
         memcpy(found->name, text, sizeof text);
         found->next = domains;
         domains = found;
@@ -188,7 +190,7 @@ static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t domain, const c
 {
     (void)domain;
     size_t size = text ? strnlen(text, TEXT - 1) : 0;
-    char *kept = memory_keep(size + 1);
+    char *kept = pages_keep(size + 1);
     if (kept && size)
         memcpy(kept, text, size);
     return (nvtxStringHandle_t)kept;
@@ -200,14 +202,14 @@ static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t domain, const w
     return register_a(domain, narrow(wide, text));
 }
 
-/* The thread may not have made a CUDA call yet; of others' only those that have are known. */
+/* The calling thread may not have made a CUDA call yet; another thread is known only if it has. */
 static void NVTX_API name_thread(uint32_t tid, const char *name)
 {
     struct thread *thread = tid == thread_tid() ? thread_get() : thread_all();
     while (thread && (thread->tid != tid || __atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE)))
         thread = thread->next_all;
     if (thread && name)
-        record_thread_named(thread, name);
+        threads_named(thread, name);
 }
 
 static void NVTX_API name_thread_w(uint32_t tid, const wchar_t *name)
@@ -244,7 +246,7 @@ static int attach(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule 
     return 1;
 }
 
-/* 0 tells the program's NVTX that nobody listens: its functions then do nothing at all. */
+/* 0 tells the program's NVTX that there is no listener: its functions then do nothing at all. */
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
 {
     const NvtxExportTableCallbacks *callbacks = get_table ? get_table(NVTX_ETID_CALLBACKS) : NULL;

@@ -2,8 +2,8 @@
  *
  * What <string.h> has and the shim uses, for the shim alone: hidden, so that whatever the library and the analysis in it
  * call, or the compiler makes of an assignment, stays in the library. The program's own such functions may be a
- * sanitizer's. Those are not ready while the loader starts, know nothing of the shim's locks (a race, says TSan), and
- * of memory that code without instrumentation wrote they say that nobody did (MSan ends the program for it).
+ * sanitizer's. These are not ready while the loader starts, know nothing of the shim's locks (TSan would report a race),
+ * and take memory that code without instrumentation wrote for never written (MSan would end the program).
  *
  * Must not call anything else. Compiled without the knowledge of what these names mean, or the compiler would make a call
  * of memcpy out of its own loop. None of them is called where speed counts: short copies of known size are no calls.

@@ -2,11 +2,11 @@
  *
  * What ptds.h finds in the library. Called by programs that know of it; must be harmless in any state.
  */
-#include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/thread_regions.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -41,19 +41,19 @@ int ptds_api_use_stream_in_thread(CUstream stream)
 int ptds_api_region_push(const char *name)
 {
     struct thread *thread = env_get()->recording && name ? thread_get() : NULL;
-    return thread ? record_region_push(thread, name, NULL) : 0;
+    return thread ? thread_regions_push(thread, name, NULL) : 0;
 }
 
 int ptds_api_region_pop(void)
 {
     struct thread *thread = env_get()->recording ? thread_get() : NULL;
-    return thread ? record_region_pop(thread, NULL) : 0;
+    return thread ? thread_regions_pop(thread, NULL) : 0;
 }
 
 int ptds_api_flush(void)
 {
-    if (!record_on())
+    if (!recorder_on())
         return 0;
-    record_flush();
+    recorder_flush();
     return 1;
 }

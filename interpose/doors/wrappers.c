@@ -9,11 +9,13 @@
  *   after      the row's book-keeping
  * A row whose prototype differs from cuda.h's fails to compile here, at the row.
  */
-#include "interpose/doors/arrays.h"
-#include "interpose/doors/doors.h"
+#include "interpose/doors/wrappers.h"
+
+#include "interpose/doors/array_copy.h"
+#include "interpose/doors/enter.h"
+#include "interpose/doors/lookup/procaddress.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
-#include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/given.h"
 #include "interpose/footprint/graphs.h"
@@ -24,8 +26,9 @@
 #include "interpose/footprint/pools.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
-#include "interpose/record/hostfuncs.h"
+#include "interpose/record/hostfunc.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/objects.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NOTHING (void)0
@@ -110,7 +113,7 @@
 #define AGAIN_SETTLE_MEMORY(route, real_call) AGAIN_SETTLE_ON_FAILURE(route, real_call)
 #define AGAIN_SETTLE_ASKED(route, real_call) NOTHING;
 #define AGAIN_SETTLE_ON_FAILURE(route, real_call) \
-    if (__builtin_expect(C->result == CUDA_ERROR_OUT_OF_MEMORY, 0) && settles_for(C, programs_errno)) { \
+    if (__builtin_expect(C->result == CUDA_ERROR_OUT_OF_MEMORY, 0) && enter_waits_deferred(C, programs_errno)) { \
         REROUTE_##route enter_again(C); \
         real_call; \
         leave_real(C); \
@@ -132,9 +135,9 @@
 #define REROUTE_MULTI(l, n) ROUTE_MULTI(l, n)
 #define REROUTE_LEGACY policy_route_legacy(C);
 
-/* A wrapper is two functions: the exported one, a jump through door_go, and the one that does the work, which is where
- * door_go points unless there is nothing to do. By a jump, so that the program's return address is the return address in
- * both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
+/* A wrapper is two functions: the exported one, a jump through wrappers_go, and the one that does the work, which is where
+ * wrappers_go points unless there is nothing to do. By a jump, so that the program's return address is the return address
+ * in both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SLOW(function) slow_##function
 #define FIRST(function) linked_##function
@@ -143,7 +146,7 @@
     CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} LINKED(function, params, args) \
         EXPORT CUresult function params \
     { \
-        return ((__typeof__(&function))door_go[API_##symbol][twin_index])args; \
+        return ((__typeof__(&function))wrappers_go[API_##symbol][twin_index])args; \
     }
 #else
 #define SLOW(function) function
@@ -152,7 +155,7 @@
     LINKED(function, params, args) \
     EXPORT CUresult function params \
     { \
-        __typeof__(&function) const direct = (__typeof__(&function))door_go[API_##symbol][twin_index]; \
+        __typeof__(&function) const direct = (__typeof__(&function))wrappers_go[API_##symbol][twin_index]; \
         if (direct != function && !others_linked) \
             return direct args; \
         ENTER(symbol, twin_index, function, args) \
@@ -228,28 +231,28 @@
 
 #include "interpose/api/api.def"
 
-void *const door_wrapper[API_COUNT][2] = {
+void *const wrappers_exported[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)symbol, NULL},
 #define API_PTSZ(symbol, ...) {(void *)symbol, (void *)symbol##_ptsz},
 #define API_PTDS(symbol, ...) {(void *)symbol, (void *)symbol##_ptds},
 #include "interpose/api/api.def"
 };
 
-void *const door_work[API_COUNT][2] = {
+void *const wrappers_working[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)SLOW(symbol), NULL},
 #define API_PTSZ(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptsz)},
 #define API_PTDS(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptds)},
 #include "interpose/api/api.def"
 };
 
-void *const door_linked[API_COUNT][2] = {
+void *const wrappers_linked[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)linked_##symbol, NULL},
 #define API_PTSZ(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptsz},
 #define API_PTDS(symbol, ...) {(void *)linked_##symbol, (void *)linked_##symbol##_ptds},
 #include "interpose/api/api.def"
 };
 
-void *door_go[API_COUNT][2] = {
+void *wrappers_go[API_COUNT][2] = {
 #define API(symbol, ...) {(void *)FIRST(symbol), NULL},
 #define API_PTSZ(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptsz)},
 #define API_PTDS(symbol, ...) {(void *)FIRST(symbol), (void *)FIRST(symbol##_ptds)},

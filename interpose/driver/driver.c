@@ -18,6 +18,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/lock.h"
 
 void *driver_real[API_COUNT][2];
@@ -27,7 +28,7 @@ void (*driver_wants_claims)(const struct driver_range *ranges, unsigned count, i
 static struct elf_object object, behind; /* behind.end 0: nothing is */
 static uint32_t ready;
 static uint32_t adoptions;
-static struct lock adopting; /* taken in the loader's lock, too: whoever holds it must not ask the loader anything */
+static struct lock adopting; /* taken in the loader's lock, too: its holder must not ask the loader anything */
 
 /* Real address -> (id * 2 + twin) + 1, open addressing. */
 #define SLOTS 2048u
@@ -118,11 +119,11 @@ static void learn(const struct elf_object *from)
 
 static uint8_t pinned;
 
-/* The object in use is no longer loaded. Before the first real call it may be unloaded again: nobody has pinned it. */
+/* 1: the object in use is no longer loaded. Before the first real call, which pins it, the program may unload it again. */
 static int has_left(void)
 {
     struct elf_object there;
-    return !pinned && !(elf_containing((const void *)object.base, &there) && driver_is(&there));
+    return !pinned && !(loaded_containing((const void *)object.base, &there) && driver_is(&there));
 }
 
 static void adopt(const struct elf_object *found)
@@ -178,10 +179,10 @@ int driver_owns(const void *address)
     if (owned(address))
         return 1;
     int open = !driver_ready() || !pinned;
-    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !driver_is(&candidate))
+    if ((!open && is_named_driver(&object)) || !loaded_containing(address, &candidate) || !driver_is(&candidate))
         return 0;
     if (!driver_ready())
-        elf_each(adopt_first, NULL); /* in load order: a tool's own look-up in the real driver may be the first of all */
+        loaded_each(adopt_first, NULL); /* in load order: a tool's own look-up in the real driver may be the first of all */
     else if (open)
         adopt(&candidate);
     if (!owned(address) && !is_named_driver(&object) && is_named_driver(&candidate))
@@ -201,7 +202,7 @@ static int find_dlopen(const struct elf_object *candidate, void *out)
 void *driver_load(const char *path, int flags)
 {
     void *function = NULL;
-    if (!elf_each(find_dlopen, &function))
+    if (!loaded_each(find_dlopen, &function))
         return NULL;
     return ((void *(*)(const char *, int))function)(path, flags);
 }
@@ -214,7 +215,7 @@ int driver_has(const void *address)
 void driver_answered(const void *address)
 {
     struct elf_object there;
-    if (driver_ready() && !owned(address) && elf_containing(address, &there) && is_named_driver(&there))
+    if (driver_ready() && !owned(address) && loaded_containing(address, &there) && is_named_driver(&there))
         adopt_behind(&there);
 }
 
@@ -241,7 +242,7 @@ static const void *own_answer(void)
 void driver_look_behind(void)
 {
     struct elf_object another;
-    if (!driver_ready() || behind.end || !elf_each(is_another, &another))
+    if (!driver_ready() || behind.end || !loaded_each(is_another, &another))
         return;
     const void *answer = own_answer();
     if (answer)
@@ -252,10 +253,10 @@ void driver_look_behind(void)
 
 int driver_search(int may_load)
 {
-    if (driver_ready() || elf_each(adopt_first, NULL))
+    if (driver_ready() || loaded_each(adopt_first, NULL))
         return 1;
     if (may_load && driver_load("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
-        elf_each(adopt_first, NULL);
+        loaded_each(adopt_first, NULL);
     return driver_ready();
 }
 
@@ -276,7 +277,7 @@ static int needs_driver(const struct elf_object *candidate, void *unused)
 
 int driver_is_needed(void)
 {
-    return elf_each(needs_driver, NULL);
+    return loaded_each(needs_driver, NULL);
 }
 
 void driver_pin(void)

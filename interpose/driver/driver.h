@@ -52,8 +52,8 @@ struct driver_calls {
 };
 extern struct driver_calls driver;
 
-/* A call of the shim's own: what it leaves in errno is not for the program. Not needed for cuCtxGetCurrent, which every
- * call asks: drivers read a variable of the thread's. */
+/* A driver call of the shim's own: keeps the program's errno. Not needed for cuCtxGetCurrent, which every call asks:
+ * drivers read a variable of the thread's. */
 #define ASK(call) \
     ({ \
         int errno_before_ = errno; \
@@ -62,9 +62,9 @@ extern struct driver_calls driver;
         answer_; \
     })
 
-/* A driver that wants to hear which memory the thread's next launch was found to touch: of device addresses, begin and end
- * 0 for any module's variables; everything: any memory. The simulated driver of the tests does, and compares; NULL in all
- * others. */
+/* The simulated driver of the tests is told which memory the thread's next launch was found to touch, and compares: ranges
+ * of device addresses, begin and end 0 for any module's variables; `everything`: any memory. NULL with every other driver.
+ */
 struct driver_range {
     uint64_t begin, end;
     uint32_t writes;

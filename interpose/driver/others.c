@@ -9,6 +9,8 @@
  */
 #include "interpose/driver/others.h"
 
+#include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/driver/driver.h"
 
 void *others_function[API_COUNT][2];
@@ -28,7 +30,7 @@ static int count_one(const struct elf_object *object, void *count)
 __attribute__((constructor)) static void count_start(void)
 {
     uint32_t count = 0;
-    elf_each(count_one, &count);
+    loaded_each(count_one, &count);
     __atomic_store_n(&started_with, count, __ATOMIC_RELAXED);
 }
 
@@ -85,7 +87,7 @@ int others_look(void)
     uint32_t known = __atomic_load_n(&looked, __ATOMIC_ACQUIRE);
     if (__builtin_expect(known == 0, 0)) {
         struct walk walk = {.left = at_start()};
-        elf_each(look_in, &walk);
+        loaded_each(look_in, &walk);
         known = walk.any ? 2 : 1;
         __atomic_store_n(&looked, known, __ATOMIC_RELEASE);
     }
@@ -112,5 +114,5 @@ static int count_in(const struct elf_object *object, void *data)
 void others_each(void (*visit)(const struct elf_object *object, uint32_t functions, void *), void *context)
 {
     struct walk walk = {.left = at_start(), .visit = visit, .context = context};
-    elf_each(count_in, &walk);
+    loaded_each(count_in, &walk);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other libraries of the process that stand in front of the driver's functions, as quotas and tools do: what a linked call
- * would have reached if the shim were not there.
+ * Other libraries of the process that export the driver's functions, as quotas and tools do: a linked call would have
+ * reached them if the shim were not there.
  */
 #ifndef PTDS_OTHERS_H
 #define PTDS_OTHERS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads env.def's variables. Called by whatever comes first: a dlsym from somebody's constructor or the first CUDA call.
+ * Reads env.def's variables. Called by whatever comes first: a dlsym from a library's constructor or the first CUDA call.
  * Must not allocate, lock or use stdio. A wrong value makes the whole library inert: half a configuration is worse than
- * none, because the program would run in a way that nobody asked for.
+ * none, because the program would run in a way that was not asked for.
  */
 #include "interpose/env/env.h"
 
@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/env/env_value.h"
 
 #define LIMIT_OF_A_TRACE (UINT64_C(256) << 20)
-#define LIMIT_IN_MEMORY (UINT64_C(32) << 20) /* where nobody will look at more than a summary */
+#define LIMIT_IN_MEMORY (UINT64_C(32) << 20) /* without a file: at most a report at exit is made of it */
 
 /* Values are copied: a program may setenv over them, or unload the memory that they point into. */
 static char storage[8192];

@@ -19,7 +19,7 @@ extern const char env_policy_words[];
 /* The configured policy's word. */
 const char *env_policy_word(void);
 
-/* Whether the policy keeps legacy order where data asks for it. */
+/* 1: the policy keeps legacy order where two operations touch the same memory. */
 int env_policy_guards(void);
 
 /* A switch that is a word or else a path: report and log. */
@@ -67,10 +67,6 @@ struct env {
 /* The configuration, read on the first call. Any thread, at any time, also before constructors and under the loader lock:
  * takes no lock, allocates nothing, and says a wrong value once on stderr. */
 const struct env *env_get(void);
-
-/* One of the variables whose names begin with PTDS_: as it is now, and where it is not set, as it was when the process
- * began; NULL if it was not set then, either. */
-const char *env_value(const char *name);
 
 /* Calls each(name, value) for every variable of env.def that is set. */
 void env_each_set(void (*each)(const char *name, const char *value, void *context), void *context);

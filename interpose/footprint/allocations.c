@@ -7,8 +7,9 @@
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/pools.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/record/record.h"
+#include "interpose/record/file/rescue.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/map.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint
 
 void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid)
 {
-    record_allocates(C->thread);
+    rescue_allocates(C->thread);
     C->object = uid;
     C->word[0] = base;
     C->word[1] = bytes;
@@ -63,7 +64,7 @@ void footprint_record_part(struct call *C, uint32_t of, uint32_t same)
 /* A free waits for the context whose memory it is (tests/conformance/hostblock_contexts.c). */
 static void keep_context(struct call *C, struct memory *memory)
 {
-    struct context *context = objects_context_now(C->thread);
+    struct context *context = contexts_now(C->thread);
     if (!context || !context->handle)
         return;
     memory->context = context;

@@ -5,8 +5,9 @@
  * columns.
  */
 #include "interpose/footprint/footprint.h"
-#include "interpose/record/record.h"
 #include "interpose/state/map.h"
+#include "interpose/state/objects.h"
+#include "interpose/state/uids.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ void objects_event_created(struct call *C, const CUevent *event, unsigned flags)
 {
     if (!C->footprint || C->result != CUDA_SUCCESS || !event)
         return;
-    C->object = objects_uid(OBJECT_EVENT);
+    C->object = uids_next(OBJECT_EVENT);
     map_set(&events, (uint64_t)*event, (uint64_t)C->object << 32);
     C->word[0] = flags;
     C->word[1] = (uint64_t)*event;
@@ -31,7 +32,7 @@ static uint64_t event_state(CUevent event, uint64_t records)
 {
     uint64_t state = map_add(&events, (uint64_t)event, records);
     if (!state) {
-        state = (uint64_t)objects_uid(OBJECT_EVENT) << 32 | records;
+        state = (uint64_t)uids_next(OBJECT_EVENT) << 32 | records;
         map_set(&events, (uint64_t)event, state);
     }
     return state;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 static uint32_t offset_of(uint32_t layout)
 {
@@ -56,7 +56,7 @@ static int make_room(struct facts *facts, const struct code_facts *from)
 {
     size_t bytes = room_for(from);
     if (bytes > facts->room) {
-        facts->base = memory_keep(bytes);
+        facts->base = pages_keep(bytes);
         facts->room = facts->base ? (uint32_t)bytes : 0;
     }
     if (bytes > facts->room)

@@ -5,15 +5,17 @@
  */
 #include "interpose/footprint/graphs.h"
 
+#include "interpose/base/lock.h"
 #include "interpose/footprint/given.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/nodes.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
+#include "interpose/state/uids.h"
 
 struct graph {
     uint32_t uid;
@@ -33,9 +35,9 @@ static struct graph *new_graph(void)
         free_graphs = graph->next_free;
     lock_drop(&lock);
     if (!graph)
-        graph = memory_keep(sizeof *graph);
+        graph = pages_keep(sizeof *graph);
     if (graph) {
-        graph->uid = objects_uid(OBJECT_GRAPH);
+        graph->uid = uids_next(OBJECT_GRAPH);
         nodes_clear(&graph->nodes);
     }
     return graph;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/facts.h"
 
 enum { FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
@@ -102,7 +102,7 @@ void image_keep(struct image *image, const void *bytes)
     }
     if (dl_iterate_phdr(lies_in, &(struct search){image, NULL, NULL}))
         return;
-    uint8_t *copy = memory_pages(image->size);
+    uint8_t *copy = pages_map(image->size);
     if (copy)
         memcpy(copy, image->bytes, image->size);
     *image = (struct image){copy, image->size, 1};
@@ -128,7 +128,7 @@ void image_keep_file(struct image *image, const char *path)
 {
     int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1; /* fstat is newer than the oldest glibc */
-    uint8_t *bytes = end > 0 ? memory_pages((size_t)end) : NULL;
+    uint8_t *bytes = end > 0 ? pages_map((size_t)end) : NULL;
     *image = (struct image){bytes, bytes ? (size_t)end : 0, 1};
     if (bytes && !read_bytes(file, bytes, image->size))
         image_drop(image);
@@ -140,7 +140,7 @@ void image_keep_file(struct image *image, const char *path)
 void image_drop(struct image *image)
 {
     if (image->bytes && image->copied)
-        memory_pages_free((void *)(uintptr_t)image->bytes, image->size);
+        pages_unmap((void *)(uintptr_t)image->bytes, image->size);
     *image = (struct image){NULL, 0, 0};
 }
 
@@ -187,7 +187,7 @@ static void be_unknown(struct code_facts *facts, enum code_why why)
 static int each_image(const struct image *image, int (*each)(void *data, const struct code_image *image), void *data)
 {
     return device_count ? code_choose(image->bytes, image->size, devices, device_count, is_jit, each, data)
-                        : code_images(image->bytes, image->size, NULL, each, data);
+                        : images_plain(image->bytes, image->size, NULL, each, data);
 }
 
 /* While nobody can take it away. */
@@ -209,12 +209,12 @@ static void read_all(const struct image *image, void *data)
 
 void image_read(const struct image *image, const char *kernel, struct code_facts *facts)
 {
-    struct reading reading = {kernel, facts, memory_pages(sizeof *facts), 0};
+    struct reading reading = {kernel, facts, pages_map(sizeof *facts), 0};
     be_unknown(facts, reading.one ? CODE_WHY_NO_IMAGE : CODE_WHY_MEMORY);
     if (reading.one && kernel)
         visit(image, read_all, &reading);
     if (reading.one)
-        memory_pages_free(reading.one, sizeof *facts);
+        pages_unmap(reading.one, sizeof *facts);
 }
 
 /* ---- variables that begin as addresses ---- */

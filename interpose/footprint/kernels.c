@@ -5,17 +5,22 @@
  * walk over a graph's nodes.
  */
 #include "interpose/footprint/kernels.h"
+
+#include "interpose/base/lock.h"
 #include "interpose/footprint/pageable.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/names.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/record/record.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/kernel_code.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
+#include "interpose/state/uids.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,11 +55,11 @@ static const char *name_of(CUfunction function)
 static int make_room(struct kernel *kernel, uint32_t count)
 {
     if (count > kernel->capacity) {
-        kernel->layout = memory_keep(count * sizeof kernel->layout[0]);
+        kernel->layout = pages_keep(count * sizeof kernel->layout[0]);
         kernel->capacity = kernel->layout ? count : 0;
     }
     if (!kernel->layout)
-        kernel->layout = memory_keep(1);
+        kernel->layout = pages_keep(1);
     return kernel->layout != NULL;
 }
 
@@ -80,7 +85,7 @@ static struct kernel *new_kernel(void)
     if (kernel)
         free_kernels = kernel->next_free;
     lock_drop(&lock);
-    return kernel ? kernel : memory_keep(sizeof *kernel);
+    return kernel ? kernel : pages_keep(sizeof *kernel);
 }
 
 static void free_kernel(struct kernel *kernel)
@@ -179,7 +184,7 @@ static void ask(struct kernel *kernel, CUfunction function, const char *name, st
 {
     pageable_ask();
     kernel->handle = (uint64_t)function;
-    kernel->uid = objects_uid(OBJECT_KERNEL);
+    kernel->uid = uids_next(OBJECT_KERNEL);
     kernel->module = modules_of(function);
     kernel->ends = (uint8_t)names_have_ends(name);
     ask_params(kernel, function);
@@ -194,8 +199,8 @@ static const struct kernel *agree(struct kernel *kernel, const char *name, const
         free_kernel(kernel);
     if (agreed != kernel)
         return agreed ? agreed : kernel;
-    record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
-    record_kernel_facts(kernel->uid, facts);
+    recorder_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel), name);
+    kernel_code_record(kernel->uid, facts);
     return kernel;
 }
 
@@ -204,7 +209,7 @@ static const struct kernel *learn(CUfunction function)
     struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
     if (kernel || capture_any())
         return kernel;
-    struct code_facts *facts = memory_pages(sizeof *facts);
+    struct code_facts *facts = pages_map(sizeof *facts);
     kernel = facts ? new_kernel() : NULL;
     const struct kernel *agreed = NULL;
     if (kernel) {
@@ -213,7 +218,7 @@ static const struct kernel *learn(CUfunction function)
         agreed = agree(kernel, name, facts);
     }
     if (facts)
-        memory_pages_free(facts, sizeof *facts);
+        pages_unmap(facts, sizeof *facts);
     return agreed;
 }
 
@@ -224,7 +229,7 @@ const struct kernel *kernels_find_anew(struct thread *thread, CUfunction functio
     const struct kernel *kernel = learn(function);
     errno = saved;
     if (!thread->kernels)
-        thread->kernels = memory_keep(KERNELS_MET * sizeof *thread->kernels);
+        thread->kernels = pages_keep(KERNELS_MET * sizeof *thread->kernels);
     if (thread->kernels)
         thread->kernels[kernels_place(function)] = (struct kernel_entry){(uint64_t)function, kernel, forgotten};
     return kernel;
@@ -274,20 +279,20 @@ void footprint_kernels_forget(const struct module *module)
 
 static void forget_caches(struct thread *thread)
 {
-    record_forget_caches(thread);
+    recorder_forget_caches(thread);
     footprint_kernels_forget_cache(thread);
 }
 
 void footprint_listen(void)
 {
     state_hooks.thread_over = forget_caches;
-    record_memory_is_there = allocations_is_there;
+    rescue_memory_is_there = allocations_is_there;
 }
 
 void footprint_kernels_forget_cache(struct thread *thread)
 {
     if (thread->kernels)
-        memory_clear(thread->kernels, KERNELS_MET * sizeof *thread->kernels);
+        pages_clear(thread->kernels, KERNELS_MET * sizeof *thread->kernels);
 }
 
 void footprint_kernels_after_fork(void)

@@ -14,6 +14,7 @@
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
+#include "interpose/state/uids.h"
 
 static struct map physical; /* CUmemGenericAllocationHandle, CUexternalMemory -> struct memory *, held */
 static struct map retained; /* handle -> how often it must be released beside the last time */
@@ -44,7 +45,7 @@ static void map_at(struct call *C, enum ptds_memory_kind kind, uint64_t handle, 
     struct memory *memory = behind(handle, kind, base - offset, bytes);
     if (!memory)
         return;
-    uint32_t uid = memories_is_mapped(memory) ? objects_uid(OBJECT_MEMORY) : memory->uid;
+    uint32_t uid = memories_is_mapped(memory) ? uids_next(OBJECT_MEMORY) : memory->uid;
     reservations_take(memory, base, bytes);
     memories_map(memory, base, bytes, memory->base + offset);
     footprint_record_alloc(C, kind, base, bytes, uid);

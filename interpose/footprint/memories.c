@@ -7,11 +7,11 @@
 #include "interpose/footprint/memories.h"
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/ranges.h"
 #include "interpose/footprint/tables.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
+#include "interpose/state/uids.h"
 
 uint64_t memories_low[SPANS] = {UINT64_MAX, UINT64_MAX}, memories_high[SPANS];
 void (*memories_gone)(struct memory *memory);
@@ -58,7 +58,7 @@ static __attribute__((noinline)) struct place find_slow(struct thread *thread, u
     if (generation % 2 || !read_range(range, generation, address, &place))
         return (struct place){NULL, 0, 0, 0};
     if (thread && !thread->memories)
-        thread->memories = memory_keep(sizeof *thread->memories);
+        thread->memories = pages_keep(sizeof *thread->memories);
     struct memory_cache *cache = thread ? thread->memories : NULL;
     if (cache && place.end - place.begin >= MEMORY_LARGE) {
         cache->large[memories_large(address)].range = range;
@@ -343,7 +343,7 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
     STORE(memory->bytes, bytes);
     STORE(memory->kind, (uint8_t)kind);
     STORE(memory->host, (uint8_t)is_hosts(kind));
-    STORE(memory->uid, objects_uid(OBJECT_MEMORY));
+    STORE(memory->uid, uids_next(OBJECT_MEMORY));
     memory->context_uid = 0;
     return memory;
 }

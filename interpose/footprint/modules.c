@@ -5,7 +5,8 @@
  */
 #include "interpose/footprint/modules.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/mappings.h"
@@ -14,6 +15,7 @@
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
+#include "interpose/state/uids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static struct module *new_module(uint64_t handle)
         free_modules = module->next_free;
     lock_drop(&lock);
     if (!module)
-        module = memory_keep(sizeof *module);
+        module = pages_keep(sizeof *module);
     if (module)
         *module = (struct module){.handle = handle};
     return module;
@@ -353,7 +355,7 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
         mappings_show(C, memory);
     memories_map(memory, base, size, base);
     given(memory, managed);
-    footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
+    footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, uids_next(OBJECT_MEMORY));
     footprint_record_part(C, memory->uid, 0);
     if (!of)
         memories_drop(memory); /* its range holds it */

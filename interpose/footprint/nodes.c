@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/touch.h"
@@ -221,12 +221,12 @@ static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned dep
     if (!count)
         return 1;
     size_t size = count * sizeof(CUgraphNode);
-    CUgraphNode *node = memory_pages(size);
+    CUgraphNode *node = pages_map(size);
     int seen = node && driver.cuGraphGetNodes(graph, node, &count) == CUDA_SUCCESS;
     for (size_t i = 0; seen && i < count; i++) /* also of an opaque one it is known where it copies to */
         seen = add_node(C, nodes, node[i], depth);
     if (node)
-        memory_pages_free(node, size);
+        pages_unmap(node, size);
     return seen;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "interpose/footprint/ranges.h"
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 
 #define BLOCK 64u
 struct block {
@@ -71,7 +71,7 @@ static int widen_directory(uint32_t at)
     uint32_t count = old ? old->count : 0;
     if (!old || count == old->capacity) {
         uint32_t capacity = old ? old->capacity * 2 : 255;
-        struct directory *larger = memory_pages(sizeof *larger + capacity * sizeof larger->at[0]);
+        struct directory *larger = pages_map(sizeof *larger + capacity * sizeof larger->at[0]);
         if (!larger)
             return 0;
         larger->capacity = capacity;

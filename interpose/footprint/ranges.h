@@ -5,6 +5,7 @@
 #ifndef PTDS_RANGES_H
 #define PTDS_RANGES_H
 
+#include "interpose/base/pages.h"
 #include "interpose/footprint/memories.h"
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
@@ -17,7 +18,7 @@
         if (taken) \
             list = taken->next_free; \
         else \
-            taken = memory_keep(sizeof *taken); \
+            taken = pages_keep(sizeof *taken); \
         taken; \
     })
 #define GIVE(list, item) \

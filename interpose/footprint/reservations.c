@@ -6,7 +6,7 @@
 #include "interpose/footprint/reservations.h"
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 
@@ -40,7 +40,7 @@ static void add(struct memory *memory)
     if (made)
         free_reservations = made->next;
     else
-        made = memory_keep(sizeof *made);
+        made = pages_keep(sizeof *made);
     if (made) {
         begin_change();
         STORE(made->memory, memory);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/mangled.h"
 
 static int is_plain(const char *name)
@@ -207,11 +207,11 @@ int signature_of(const char *name, uint8_t flags[SIGNATURE_MOST])
 {
     if (!name || strncmp(name, "_Z", 2) != 0)
         return -1;
-    struct parser *parser = memory_pages(sizeof *parser);
+    struct parser *parser = pages_map(sizeof *parser);
     if (!parser)
         return -1;
     parser->at = name + 2;
     int count = mangled_encoding(parser, flags, 1);
-    memory_pages_free(parser, sizeof *parser);
+    pages_unmap(parser, sizeof *parser);
     return count;
 }

@@ -8,7 +8,7 @@
 #include "interpose/footprint/tables.h"
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/entries.h"
 #include "interpose/footprint/modules.h"
 #include "interpose/footprint/pageable.h"
@@ -34,7 +34,7 @@ static struct table *table_of(struct memory *memory, int make)
     if (made)
         free_tables = made->next_free;
     else
-        made = memory_keep(sizeof *made);
+        made = pages_keep(sizeof *made);
     if (made) {
         STORE(made->count, 0);
         STORE(made->any_end, 0);

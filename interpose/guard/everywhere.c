@@ -7,10 +7,19 @@
  * It is registered twice. What the call does lies between the two, so whoever comes after the second comes after it, also
  * where another thread recorded a mark on one of the streams while the call had not reached the driver yet.
  */
-#include "interpose/guard/events.h"
+#include "interpose/guard/everywhere.h"
+
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/register.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/turn.h"
+#include "interpose/guard/kinds.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/streams.h"
 
 /* 0: the host has waited for all work instead, and nothing else is to be done. */
 static int take_part(struct call *C, const struct where *where)
@@ -20,10 +29,10 @@ static int take_part(struct call *C, const struct where *where)
     C->touched.count = 0;
     C->touched.host = 0;
     C->touched.opaque = OPAQUE_OTHER;
-    int lane = turn_begin(C, where);
+    int lane = register_begin(C, where);
     turn_end(C);
-    turn_none(C);
-    return lane != TURN_NO_LANE || !guard_all_is_done(C);
+    register_none(C);
+    return lane != REGISTER_NO_LANE || !guard_all_is_done(C);
 }
 
 /* Blocking streams come after the legacy stream's waits and before its marks by themselves. One that nobody has seen at
@@ -33,7 +42,7 @@ static int on_created(struct call *C, struct context *context, int by_legacy)
     enum { AT_A_TIME = 64 };
     struct stream *streams[AT_A_TIME];
     unsigned next = 0, count;
-    while ((count = objects_streams_of(context, &next, streams, AT_A_TIME))) {
+    while ((count = streams_of(context, &next, streams, AT_A_TIME))) {
         for (unsigned i = 0; i < count; i++) {
             const struct where where = {.on = ON_STREAM_UNNAMED, .stream = streams[i], .context = context};
             int unseen = streams[i]->kind == PTDS_STREAM_BLOCKING && !__atomic_load_n(&streams[i]->lane, __ATOMIC_RELAXED);
@@ -58,9 +67,9 @@ static int on_legacy(struct call *C, struct context *context)
     return take_part(C, &where);
 }
 
-void guard_everywhere(struct call *C)
+void everywhere_take_part(struct call *C)
 {
-    struct context *context = guard_on ? objects_context_now(C->thread) : NULL;
+    struct context *context = guard_on ? contexts_now(C->thread) : NULL;
     if (!context || !context->handle || context->kind == PTDS_CONTEXT_GREEN || !pool_of(context))
         return;
     lock_take(&guard_state.lock); /* who looks at an event there finds all of it as it was, or as it is from now on */

@@ -7,13 +7,19 @@
 #include <errno.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/guard/events.h"
+#include "interpose/guard/carry_out/host_waits.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/register.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/order.h"
 #include "interpose/guard/implicit.h"
 #include "interpose/guard/kinds.h"
-#include "interpose/guard/pool.h"
-#include "interpose/guard/turn.h"
+#include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
 
 uint32_t guard_on;
@@ -50,7 +56,7 @@ static void classify(struct call *C, int implicit)
     C->guarded.kind = (uint8_t)kind;
     C->guarded.waits = (uint8_t)(implicit ? footprint_blocks_host(C) : kind == GUARD_SYNC || kind == GUARD_QUERY);
     if (kind == GUARD_NOTHING)
-        turn_none(C);
+        register_none(C);
 }
 
 static unsigned choose_lane(const struct call *C, const uint16_t *lanes, unsigned count)
@@ -81,13 +87,13 @@ static int asks_legacy(const struct call *C, const struct where *where)
 
 static int go(struct call *C, int implicit, const struct where *where)
 {
-    int lane = turn_begin(C, where);
+    int lane = register_begin(C, where);
     if (lane < 0)
         return keep(C, PTDS_CALL_KEPT_NO_WAY);
     if (asks_legacy(C, where))
         return 1; /* the stream that was named */
-    C->target = rails[lane].handle;
-    C->target_uid = rails[lane].uid;
+    C->target = issue_lanes[lane].handle;
+    C->target_uid = issue_lanes[lane].uid;
     if (implicit)
         C->way = CALL_AS_ASYNC;
     return 1;
@@ -120,10 +126,10 @@ int guard_default_work(struct call *C, int implicit, unsigned spread)
     struct thread_context *here = thread_in(C->thread, C->context);
     if (implicit || spread != 1 || !here || !here->lane_count || !turn_again(C, here))
         return default_work(C, implicit, spread, here);
-    const struct rail *rail = &rails[here->lanes[0]];
+    const struct issue_lane *issuing = &issue_lanes[here->lanes[0]];
     C->guarded.kind = GUARD_WORK;
-    C->target = rail->handle;
-    C->target_uid = rail->uid;
+    C->target = issuing->handle;
+    C->target_uid = issuing->uid;
     return 1;
 }
 
@@ -141,7 +147,7 @@ void guard_finish_implicit(struct call *C)
 {
     if (!C->guarded.waits)
         return;
-    CUresult result = rails_host_wait_of_program(C->target);
+    CUresult result = host_waits_for_stream_as_program(C->target);
     C->flags |= PTDS_CALL_SHIM_WAIT;
     if (result != CUDA_SUCCESS)
         C->result = result; /* the original would have reported what went wrong before it, too */
@@ -152,10 +158,10 @@ void guard_finish_implicit(struct call *C)
 int guard_all_is_done(const struct call *C)
 {
     const struct context *context = C->stream ? C->stream->context : C->context;
-    int saved = errno, entered = context ? rails_enter(context) : -1;
-    int done = entered >= 0 && (capture_any() ? rails_host_wait_in_capture(context)
+    int saved = errno, entered = context ? issue_enter_context(context) : -1;
+    int done = entered >= 0 && (capture_any() ? host_waits_in_capture(context)
                                               : REAL(cuCtxSynchronize) && REAL(cuCtxSynchronize)() == CUDA_SUCCESS);
-    rails_leave(entered);
+    issue_leave_context(entered);
     if (!done)
         diag_once(DIAG_ERROR, "the host cannot wait for all work that has no lane: results may be wrong");
     errno = saved;
@@ -169,15 +175,15 @@ static void alone(struct call *C)
     diag_once(DIAG_ERROR, "more streams and threads at once than legacy order can be kept for by events: the host waits");
     C->guarded.alone = works && guard_all_is_done(C);
     if (C->guarded.kind == GUARD_RECORD)
-        guard_event_unrecorded(C->event); /* all that it stands for is done */
-    turn_none(C);
+        program_event_unrecorded(C->event); /* all that it stands for is done */
+    register_none(C);
 }
 
 void guard_finish_alone(struct call *C)
 {
     C->guarded.alone = 0;
     if (capture_any())
-        ASK(rails_host_wait(C->target)); /* it has no lane itself */
+        ASK(host_waits_for_stream(C->target)); /* it has no lane itself */
     else
         guard_all_is_done(C);
 }
@@ -188,8 +194,8 @@ void guard_finish_alone(struct call *C)
 static void begin_as_is(struct call *C, const struct where *where)
 {
     if ((C->flags & PTDS_CALL_IMPLICIT) && !turn_settles(C) && footprint_blocks_host(C))
-        turn_settle(C, where); /* else it comes with the turn */
-    if (turn_begin(C, where) < 0)
+        register_and_wait(C, where); /* else it comes with the turn */
+    if (register_begin(C, where) < 0)
         alone(C);
 }
 
@@ -199,7 +205,7 @@ void guard_legacy_work(struct call *C)
     const struct where where = {.on = ON_LEGACY, .context = C->context};
     classify(C, 0);
     if (C->guarded.kind == GUARD_NOTHING || !pool_of(C->context) || capture_blocks_legacy(C->context) || joins_capture(C))
-        turn_none(C);
+        register_none(C);
     else
         begin_as_is(C, &where);
 }
@@ -208,7 +214,7 @@ void guard_legacy_work(struct call *C)
 static void recorded_in_capture(const struct call *C)
 {
     if (C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK))
-        guard_event_recorded_elsewhere(C->event);
+        program_event_recorded_elsewhere(C->event);
 }
 
 void guard_stream_work(struct call *C)
@@ -218,15 +224,15 @@ void guard_stream_work(struct call *C)
     if (C->stream->capturing)
         recorded_in_capture(C);
     else if (joins_capture(C))
-        guard_capture_takes(C->stream); /* what was on it before is marked */
+        object_changes_capture_takes(C->stream); /* what was on it before is marked */
     else if (C->guarded.kind != GUARD_NOTHING && where.context && pool_of(where.context)) {
         if (__builtin_expect(C->stream->taken, 0)) /* the driver refused the capture */
             __atomic_store_n(&C->stream->taken, 0, __ATOMIC_RELEASE);
-        if (turn_begin(C, &where) < 0)
+        if (register_begin(C, &where) < 0)
             alone(C);
         return;
     }
-    turn_none(C);
+    register_none(C);
 }
 
 void guard_per_thread_work(struct call *C)
@@ -238,7 +244,7 @@ void guard_per_thread_work(struct call *C)
     if (captured)
         recorded_in_capture(C);
     if (C->guarded.kind == GUARD_NOTHING || !here || !pool_of(C->context) || captured || joins_capture(C))
-        turn_none(C);
+        register_none(C);
     else
         begin_as_is(C, &where);
 }

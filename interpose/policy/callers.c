@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/sites.h"
 #include "interpose/env/env.h"
 
-int caller_filter_on(void)
+int callers_filter_on(void)
 {
     const struct env *env = env_get();
     return env->exclude || env->include;
@@ -43,7 +44,7 @@ static int decide(const struct elf_object *object, const void *caller)
     (void)caller;
     if (!object)
         return env->include != NULL; /* generated code belongs to no object, so it is in no list */
-    const char *path = elf_path(object, program, sizeof program);
+    const char *path = loaded_path(object, program, sizeof program);
     if (env->exclude && glob_matches(env->exclude, path))
         return 1;
     return env->include && !glob_matches(env->include, path);
@@ -51,7 +52,7 @@ static int decide(const struct elf_object *object, const void *caller)
 
 static struct sites sites;
 
-int caller_excluded(const void *caller)
+int callers_excluded(const void *caller)
 {
     return sites_verdict(&sites, caller, decide);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PTDS_EXCLUDE and PTDS_INCLUDE: who keeps the legacy stream.
+ * PTDS_EXCLUDE and PTDS_INCLUDE: calls from which objects keep the legacy stream.
  */
 #ifndef PTDS_CALLERS_H
 #define PTDS_CALLERS_H
 
 /* 1 if calls from this address keep the legacy stream. Any thread; cached. */
-int caller_excluded(const void *caller);
+int callers_excluded(const void *caller);
 
 /* 1 if either list is set. */
-int caller_filter_on(void);
+int callers_filter_on(void);
 
 #endif

@@ -9,12 +9,19 @@
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/memories.h"
-#include "interpose/guard/again.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
+#include "interpose/guard/object_changes.h"
+#include "interpose/guard/repeat_launch.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/queues.h"
+#include "interpose/guard/decide/queue_share.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/objects.h"
+#include "interpose/state/streams.h"
 
 struct routing routing = {.policy = &policy_none};
 
@@ -23,15 +30,15 @@ static void graph_event(CUevent event, int waits)
     if (!waits)
         objects_event_in_graph(event);
     if (guard_on)
-        guard_event_in_graph(event, waits);
+        program_event_in_graph(event, waits);
 }
 
 void policy_at_init(void)
 {
     if (!guard_on)
         return;
-    queues_ask_for_more();
-    queues_limit();
+    queue_share_ask_for_more();
+    queue_share_limit();
 }
 
 void policy_choose(void)
@@ -42,22 +49,22 @@ void policy_choose(void)
     };
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;
-    routing.filter = caller_filter_on() != 0;
+    routing.filter = callers_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
     if (guard_on)
-        queues_limit();
-    memories_gone = guard_on ? guard_memory_gone : NULL;
+        queue_share_limit();
+    memories_gone = guard_on ? object_changes_memory_gone : NULL;
     state_hooks.context_current = policy->context;
-    state_hooks.context_ended = policy->guards ? guard_context_ended : NULL;
+    state_hooks.context_ended = policy->guards ? object_changes_context_ended : NULL;
     state_hooks.stream_leaves = policy->stream_gone;
-    state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
+    state_hooks.stream_captures = policy->guards ? object_changes_capture_takes : NULL;
     state_hooks.graph_event = graph_event;
-    state_hooks.event_elsewhere = policy->guards ? guard_event_recorded_elsewhere : NULL;
-    state_hooks.memory_leaves = guard_on ? guard_memory_leaves : NULL;
-    state_hooks.memory_shown = guard_on ? guard_memory_shown : NULL;
-    state_hooks.thread_ends = policy->guards ? guard_thread_ends : NULL;
+    state_hooks.event_elsewhere = policy->guards ? program_event_recorded_elsewhere : NULL;
+    state_hooks.memory_leaves = guard_on ? wait_deferred_memory_leaves : NULL;
+    state_hooks.memory_shown = guard_on ? wait_deferred_memory_shown : NULL;
+    state_hooks.thread_ends = policy->guards ? object_changes_thread_ends : NULL;
     __atomic_store_n(&routing.policy, policy, __ATOMIC_RELEASE);
 }
 
@@ -68,7 +75,7 @@ static int may_remap(struct call *C)
         return 0;
     if ((C->flags & PTDS_CALL_EXPLICIT) && !routing.remap_explicit)
         return 0;
-    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && caller_excluded(C->caller))) {
+    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && callers_excluded(C->caller))) {
         C->flags |= PTDS_CALL_KEPT_EXCLUDED;
         return 0;
     }
@@ -88,7 +95,7 @@ static void stays(struct call *C)
 static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 {
     C->flags |= PTDS_CALL_LEGACY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = named;
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
@@ -103,7 +110,7 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 
 static void route_per_thread(struct call *C)
 {
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     C->target = CU_STREAM_PER_THREAD;
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
@@ -116,10 +123,11 @@ static void route_per_thread(struct call *C)
 
 static void route_created(struct call *C, CUstream named)
 {
-    /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
+    /* Where neither the recorder nor the policy looks at created streams, their creation was not seen either, and to ask
+     * the driver about one could end a capture. */
     if (!C->enter && !policy_current()->created)
         return;
-    C->stream = objects_stream(C->thread, named);
+    C->stream = streams_get(C->thread, named);
     C->target = named;
     if (!C->stream)
         return;
@@ -133,7 +141,7 @@ static void route_created(struct call *C, CUstream named)
 
 CUstream policy_route(struct call *C, CUstream named)
 {
-    if (named == NULL && routing.quick && !C->twin && guard_work_again(C))
+    if (named == NULL && routing.quick && !C->twin && repeat_launch_work(C))
         return C->target;
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
@@ -153,7 +161,7 @@ CUstream policy_route_keep(struct call *C, CUstream named)
     if (named != CU_STREAM_LEGACY && (named != NULL || C->twin))
         return policy_route(C, named);
     C->flags |= PTDS_CALL_LEGACY | PTDS_CALL_KEPT_REFUSED;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -174,7 +182,7 @@ void policy_route_implicit(struct call *C)
 void policy_route_legacy(struct call *C)
 {
     C->flags |= PTDS_CALL_IMPLICIT | PTDS_CALL_LEGACY | PTDS_CALL_KEPT_NO_WAY;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     stays(C);
@@ -195,7 +203,7 @@ void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstre
 {
     struct attribute set = {attribute, value};
     if (guard_on && C->result == CUDA_SUCCESS && (C->flags & PTDS_CALL_LEGACY) && C->context)
-        guard_each_lane(C->context, set_on_lane, &set);
+        pool_streams_each(C->context, set_on_lane, &set);
 }
 
 static void copy_to_lane(CUstream lane, void *from)
@@ -209,5 +217,5 @@ void policy_attributes_copied(struct call *C, CUstream to, CUstream from)
     if (from == NULL && C->twin)
         from = CU_STREAM_PER_THREAD;
     if (guard_on && C->result == CUDA_SUCCESS && to_default)
-        guard_each_lane(objects_context_now(C->thread), copy_to_lane, from);
+        pool_streams_each(contexts_now(C->thread), copy_to_lane, from);
 }

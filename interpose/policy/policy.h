@@ -6,6 +6,7 @@
 #ifndef PTDS_POLICY_H
 #define PTDS_POLICY_H
 
+#include "interpose/env/env.h"
 #include "interpose/state/call.h"
 
 struct policy {
@@ -23,9 +24,9 @@ struct policy {
     void (*context)(struct call *C, struct context *context);
     /* The program is about to destroy a stream. NULL: nothing to do. */
     void (*stream_gone)(CUstream stream);
-    int wants_footprint; /* needs to know what a call touches before the call */
+    int wants_footprint; /* 1: needs to know before the call what the call touches */
     int quick;           /* default-stream work goes to the thread's one lane, whatever it is */
-    int guards; /* legacy order is kept by the guard: it sees all work, also what stays or names a stream of its own */
+    int guards; /* 1: the guard keeps legacy order, and sees all work, also what stays or names a stream of the program's */
 };
 
 #define POLICY(identifier, word, then) extern const struct policy policy_##identifier;

@@ -13,8 +13,8 @@
 /* Another chunk for the thread; 0: there is none left, which is counted as a record lost. */
 int append_next_chunk(struct thread *thread);
 
-/* The thread is about to wait, and so has time for what its next chunk costs, which is as much as some hundred records. 1:
- * that took some time. */
+/* The thread is about to wait, and so has time to take its next chunk, which costs as much as some hundred records. 1: a
+ * chunk was taken, so some time has passed. */
 int append_chunk_ahead(struct thread *thread);
 
 /* A thread without a chunk has no bytes left in it either. */
@@ -23,7 +23,7 @@ static inline int append_has_room(const struct thread *thread, size_t size)
     return (size_t)(thread->chunk_end - thread->chunk_at) >= size;
 }
 
-/* A record with its header filled in, where there is room for it. */
+/* A record with its header filled in. Requires room for it. */
 static inline void *append_here(struct thread *thread, enum ptds_record_kind kind, size_t size)
 {
     struct ptds_record *record = (struct ptds_record *)thread->chunk_at;

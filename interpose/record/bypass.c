@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks, at the end of a record, for what may have reached the driver past the doors: other copies of it, other hooks and
- * libraries that export its functions,
- * drivers of dlmopen namespaces and who uses them, libraries that RTLD_DEEPBIND has bound past the shim. Says only what the
- * loaded objects show. Called by record_finish, and by the dlopen door for names to look for then: there it must not
- * allocate, lock or fail.
+ * Looks, at the end of recording, for calls that may have reached the driver past the doors: other copies of the driver,
+ * other hooks, libraries that export its functions, drivers of dlmopen namespaces and their users, libraries that
+ * RTLD_DEEPBIND has bound past the shim. Says only what the loaded objects show. Called by finish_recording, and by the
+ * dlopen door for names to look for then: there it must not allocate, lock or fail.
  */
 #include "interpose/record/bypass.h"
 
@@ -12,10 +11,11 @@
 
 #include "interpose/base/audited.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/slots.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 
 /* File names, without folders. */
 enum { DEEP = 16, DEEP_NAME = 64 };
@@ -65,16 +65,16 @@ static int note_namespace(const struct elf_object *object, void *to_record)
     if (!is_driver_file(object))
         return 0;
     if (to_record)
-        record_bypass(PTDS_BYPASS_NAMESPACE, object->path, 0);
+        recorder_bypass(PTDS_BYPASS_NAMESPACE, object->path, 0);
     return 1;
 }
 
 int bypass_in_a_namespace(void)
 {
-    return elf_each_elsewhere(note_namespace, NULL);
+    return loaded_each_elsewhere(note_namespace, NULL);
 }
 
-/* Whom the auditor saw; without it, or if nobody asked the loader by name, that there is such a driver. */
+/* The objects that the auditor saw using such a driver; without an auditor, or if it saw none, the driver itself. */
 static void note_namespaces(void)
 {
     int to_record = 1;
@@ -82,11 +82,11 @@ static void note_namespaces(void)
         const struct audited_object *user = &ptds_audited.elsewhere[i];
         if (!__atomic_load_n(&user->named, __ATOMIC_ACQUIRE))
             continue;
-        record_bypass(PTDS_BYPASS_NAMESPACE_USER, user->name, __atomic_load_n(&user->functions, __ATOMIC_RELAXED));
+        recorder_bypass(PTDS_BYPASS_NAMESPACE_USER, user->name, __atomic_load_n(&user->functions, __ATOMIC_RELAXED));
         to_record = 0;
     }
     if (to_record)
-        elf_each_elsewhere(note_namespace, &to_record);
+        loaded_each_elsewhere(note_namespace, &to_record);
 }
 
 /* How far an object's references show that it went past the shim. */
@@ -97,7 +97,7 @@ struct past {
 static int leads_to_libc(uintptr_t address)
 {
     struct elf_object there;
-    return elf_containing((const void *)address, &there) && elf_is_libc(&there);
+    return loaded_containing((const void *)address, &there) && elf_is_libc(&there);
 }
 
 static void look_at(const struct elf_object *object, const struct slot *slot, void *data)
@@ -119,19 +119,19 @@ static void note_deep(const struct elf_object *object)
         return;
     slots_each(object, look_at, &past);
     if (past.calls)
-        record_bypass(PTDS_BYPASS_DEEPBIND, object->path, 0);
+        recorder_bypass(PTDS_BYPASS_DEEPBIND, object->path, 0);
     else if (past.looks_up)
-        record_bypass(PTDS_BYPASS_DEEPBIND_LOOKUP, object->path, 0);
+        recorder_bypass(PTDS_BYPASS_DEEPBIND_LOOKUP, object->path, 0);
 }
 
 static int note_object(const struct elf_object *object, void *drivers)
 {
     if (is_driver_file(object) && ++*(int *)drivers > 1 && !driver_has((const void *)object->base))
-        record_bypass(PTDS_BYPASS_DRIVER_COPY, object->path, 0);
+        recorder_bypass(PTDS_BYPASS_DRIVER_COPY, object->path, 0);
     int is_libc =
         object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
     if (!is_libc && object->soname && strcmp(object->soname, "libptds.so") != 0 && elf_symbol(object, "dlsym"))
-        record_bypass(PTDS_BYPASS_OTHER_HOOK, object->path, 0);
+        recorder_bypass(PTDS_BYPASS_OTHER_HOOK, object->path, 0);
     if (__atomic_load_n(&deep_count, __ATOMIC_RELAXED))
         note_deep(object);
     return 0;
@@ -141,14 +141,14 @@ static void note_others(const struct elf_object *object, uint32_t functions, voi
 {
     char program[1024];
     (void)unused;
-    record_bypass(PTDS_BYPASS_FUNCTIONS, elf_path(object, program, sizeof program), functions);
+    recorder_bypass(PTDS_BYPASS_FUNCTIONS, loaded_path(object, program, sizeof program), functions);
 }
 
 void bypass_record(void)
 {
     int drivers = 0;
     driver_look_behind();
-    elf_each(note_object, &drivers);
+    loaded_each(note_object, &drivers);
     others_each(note_others, NULL);
     note_namespaces();
 }

@@ -5,8 +5,8 @@
 #ifndef PTDS_RECORD_BYPASS_H
 #define PTDS_RECORD_BYPASS_H
 
-/* The program opens this with RTLD_DEEPBIND, by a name that only the loader can follow. Any thread; keeps nothing but a
- * copy. */
+/* The program opens `file` with RTLD_DEEPBIND, by a name that only the loader can follow. Any thread, inside the loader;
+ * keeps a copy of the name, and no more than 16 of them. */
 void bypass_opened_deep(const char *file);
 
 /* Whether a dlmopen namespace has a driver of its own. */

@@ -3,6 +3,8 @@
  * The end of recording: closes the trace and prints what PTDS_REPORT asks for. Called once, from the library's destructor,
  * when the program's own threads may still run. The one place where the shim calls the analysis.
  */
+#include "interpose/record/finish.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,11 +17,12 @@
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
 #include "interpose/record/bypass.h"
-#include "interpose/record/definitions.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/path.h"
+#include "interpose/record/file/store.h"
 #include "interpose/record/log.h"
-#include "interpose/record/path.h"
-#include "interpose/record/record.h"
-#include "interpose/record/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/threads.h"
 
 static const void *chunk(const struct trace_source *source, uint64_t index, size_t *readable)
 {
@@ -89,9 +92,9 @@ static void print_to_file(const char *pattern)
  * destructors that still call CUDA either, which would wait for it. */
 static int is_locked_up(void)
 {
-    if (define_can_go_on() && store_can_go_on() && record_counts_can_finish())
+    if (define_can_go_on() && store_can_go_on() && threads_counts_can_finish())
         return 0;
-    __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder_running, 2, __ATOMIC_RELEASE);
     if (env_get()->report.kind != ENV_OUTPUT_OFF)
         diag_once(DIAG_ERROR,
                   "the program exited in a signal handler that had interrupted the shim, so there is no summary");
@@ -101,21 +104,21 @@ static int is_locked_up(void)
 /* The child of a fork that libc does not tell of (_Fork, a system call): all that was recorded is its parent's. */
 static int is_anothers(void)
 {
-    return record_pid != (uint32_t)syscall(SYS_getpid);
+    return recorder_pid != (uint32_t)syscall(SYS_getpid);
 }
 
-void record_finish(void)
+void finish_recording(void)
 {
-    if (!record_on() || is_anothers() || is_locked_up())
+    if (!recorder_on() || is_anothers() || is_locked_up())
         return;
-    if (record_ending)
-        record_ending();
+    if (recorder_ending)
+        recorder_ending();
     bypass_record();
-    record_thread_names();
-    record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
+    threads_define_names();
+    recorder_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
     define_clocks();
     log_finish();
-    record_counts_finish();
+    threads_counts_finish();
     if (store_is_torn()) {
         diag_once(DIAG_ERROR, store_path(), " was cut, or its disk failed, while the program ran: there is no report");
         return;

@@ -18,10 +18,11 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
-#include "interpose/record/path.h"
+#include "interpose/record/file/path.h"
 #include "interpose/state/map.h"
 
 int log_file = -1;
@@ -71,8 +72,8 @@ static const char *kernel_name(uint32_t uid)
     return name ? name : "";
 }
 
-/* What an earlier run has left goes. Other processes may write to the file at the same time, and each adds to it: the lock
- * says that there is one. Where there are no locks, there is none. */
+/* Cuts what an earlier run has left in the file. Where another process is writing to the file, which its lock tells, this
+ * one adds to it. Without locks no other process is assumed. */
 static void take_file(void)
 {
     int is_parents = parents.file >= 0 && parents.device == output.device && parents.inode == output.inode;
@@ -143,7 +144,7 @@ static void site(const struct call *C, char *out, size_t size)
     struct elf_object object;
     const char *file = "?";
     uintptr_t offset = (uintptr_t)C->caller;
-    if (elf_containing(C->caller, &object)) {
+    if (loaded_containing(C->caller, &object)) {
         const char *slash = strrchr(object.path, '/');
         file = *object.path ? (slash ? slash + 1 : object.path) : "program";
         offset -= object.bias;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes the two times into a mapped file, which outlives a process that is killed or leaves by _exit. Called by the
- * watching wrappers (doors/moments.c). Must not lock or allocate, but once in a process; where there is no file the times
- * are lost, and nothing else.
+ * watching wrappers (doors/watch_moments.c). Must not lock or allocate, but once in a process; where there is no file the
+ * times are lost, and nothing else.
  */
 #include "interpose/record/moments.h"
 
@@ -14,7 +14,8 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/env/env.h"
-#include "interpose/record/path.h"
+#include "interpose/env/env_value.h"
+#include "interpose/record/file/path.h"
 
 #define NAMES_MOST 16u
 #define PATH_MOST 2048u
@@ -34,7 +35,7 @@ int moments_wanted(void)
 }
 
 static struct moments nowhere;
-static struct moments *moments; /* set once, by whoever begins first */
+static struct moments *moments; /* set once, by the thread that begins first */
 static uint32_t begun;
 static __thread uint32_t own_place __attribute__((tls_model("initial-exec"))); /* plus one */
 

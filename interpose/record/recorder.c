@@ -1,77 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes CALL records and exact counts. record_call() runs after every recorded call: it must not lock, allocate or format
- * there; a new chunk, a new stack, a new name and a context seen for the first time are its only slow ways out.
+ * Writes CALL records and exact counts. recorder_call() runs after every recorded call: it must not lock, allocate or
+ * format there; a new chunk, a new stack, a new name and a context seen for the first time are its only slow ways out.
  */
-#include "interpose/record/record.h"
+#include "interpose/record/recorder.h"
 
 #include <string.h>
 
 #include "interpose/base/clock.h"
 #include "interpose/record/append.h"
-#include "interpose/record/definitions.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_facts.h"
+#include "interpose/record/device/device_times.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/store.h"
 #include "interpose/record/log.h"
-#include "interpose/record/rescue.h"
-#include "interpose/record/stacks.h"
-#include "interpose/record/store.h"
+#include "interpose/record/stacks/stacks.h"
+#include "interpose/record/start.h"
+#include "interpose/record/threads.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+
+uint32_t recorder_running, recorder_pid;
+void (*recorder_started)(void);
+void (*recorder_ending)(void);
 
 static void stream_seen(struct call *C, uint32_t uid, CUstream handle, const struct context *context, uint32_t kind,
                         enum ptds_life life, int priority)
 {
-    record_stream(uid, handle, context, kind, life, priority, C ? record_stack(C) : 0);
+    recorder_stream(uid, handle, context, kind, life, priority, C ? recorder_stack(C) : 0);
 }
 
-void record_listen(void)
+void recorder_listen(void)
 {
-    state_hooks.context_seen = record_context;
+    state_hooks.context_seen = recorder_context;
     state_hooks.stream_seen = stream_seen;
-    state_hooks.thread_began = record_thread_started;
-    state_hooks.thread_ended = record_thread_ended;
+    state_hooks.thread_began = threads_started;
+    state_hooks.thread_ended = threads_ended;
 }
 
-void record_forget_caches(struct thread *thread)
+void recorder_forget_caches(struct thread *thread)
 {
     stacks_forget(thread);
-}
-
-static int lose_record(struct thread *thread)
-{
-    thread->lost++;
-    store_refused();
-    return 0;
-}
-
-int append_next_chunk(struct thread *thread)
-{
-    if (!thread->chunk && store_is_out())
-        return lose_record(thread);
-    store_chunk_full(thread->chunk);
-    define_clocks_if_due();
-    thread->chunk = thread->ahead ? thread->ahead : rescue_chunk(PTDS_CHUNK_CALLS, thread->uid);
-    thread->ahead = NULL;
-    thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
-    thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
-    if (!thread->chunk)
-        return lose_record(thread);
-    thread->chunk->lost = thread->lost;
-    thread->chunk->ordinal = ++thread->chunks;
-    thread->chunk->holds = thread->allocates;
-    thread->allocates = 0;
-    return 1;
-}
-
-/* Not for threads that hardly record. */
-#define WORTH_ANOTHER (PTDS_CHUNK_SIZE / 4)
-
-int append_chunk_ahead(struct thread *thread)
-{
-    if (thread->ahead || !thread->chunk || thread->chunk_at - (uint8_t *)thread->chunk < WORTH_ANOTHER)
-        return 0;
-    thread->ahead = store_chunk_ahead(thread->uid);
-    return thread->ahead != NULL;
 }
 
 /* Work, event records and waits: what a default stream has of operations. */
@@ -150,13 +120,13 @@ static __attribute__((noinline)) void record_any(struct call *C)
     struct thread *thread = C->thread;
     uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0, ticks = leave ? leave - C->enter : 0;
     if (!C->context)
-        C->context = objects_context_now(thread);
+        C->context = contexts_now(thread);
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
     if (leave && thread->now)
         __atomic_store_n(&thread->now->enter, 0, __ATOMIC_RELEASE);
     if (!thread->counts)
-        record_thread_started(thread);
+        threads_started(thread);
     if (thread->counts) {
         count(C, C->result != CUDA_SUCCESS);
         thread->counts[C->api * 2u + C->twin].ticks += ticks;
@@ -170,10 +140,10 @@ static __attribute__((noinline)) void record_any(struct call *C)
 }
 
 /* Most calls: nothing that the record needs is missing, and no function is called, so no register is saved for one. */
-void record_call(struct call *C)
+void recorder_call(struct call *C)
 {
     const struct thread *thread = C->thread;
-    if (__builtin_expect(!record_on(), 0))
+    if (__builtin_expect(!recorder_on(), 0))
         return;
     if (__builtin_expect(C->flags & PTDS_CALL_TIMED || C->result != CUDA_SUCCESS || !C->context || !thread->counts ||
                              capture_any() || log_on(),
@@ -190,10 +160,10 @@ void record_call(struct call *C)
     write_record(append_here(C->thread, PTDS_REC_CALL, record_size(C)), C, 0, stack);
 }
 
-void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)
+void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)
 {
     C->flags |= PTDS_CALL_SHIM_EDGE;
-    if (!C->enter || !record_on())
+    if (!C->enter || !recorder_on())
         return;
     struct ptds_rec_EDGE *record = append_reserve(C->thread, PTDS_REC_EDGE, sizeof *record);
     if (!record)
@@ -205,14 +175,14 @@ void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until
     C->edges += C->edges < UINT16_MAX;
 }
 
-uint32_t record_stack(struct call *C)
+uint32_t recorder_stack(struct call *C)
 {
-    return record_on() ? stacks_id(C, 1) : 0;
+    return recorder_on() ? stacks_id(C, 1) : 0;
 }
 
-void record_context(const struct context *context, enum ptds_life state)
+void recorder_context(const struct context *context, enum ptds_life state)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     struct ptds_rec_CONTEXT record = {.ticks = clock_ticks(), .handle = (uint64_t)context->handle, .uid = context->uid};
     record.device = context->device;
@@ -220,13 +190,13 @@ void record_context(const struct context *context, enum ptds_life state)
     record.kind = context->kind;
     define(PTDS_REC_CONTEXT, &record, sizeof record, NULL, 0);
     if (state != PTDS_LIFE_GONE)
-        record_device(context->device);
+        device_facts_record(context->device);
 }
 
-void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
-                   int priority, uint32_t stack)
+void recorder_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
+                     int priority, uint32_t stack)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     struct ptds_rec_STREAM record = {.ticks = clock_ticks(), .handle = (uint64_t)handle, .uid = uid, .kind = kind};
     record.context = context ? context->uid : 0;
@@ -237,10 +207,10 @@ void record_stream(uint32_t uid, CUstream handle, const struct context *context,
     define(PTDS_REC_STREAM, &record, sizeof record, NULL, 0);
 }
 
-void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
-                   const char *name)
+void recorder_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
+                     const char *name)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     struct ptds_rec_KERNEL record = {.handle = handle, .uid = uid, .params = params, .variables = variables};
     record.name = name ? define_string(PTDS_ROLE_KERNEL, name) : 0;
@@ -248,48 +218,48 @@ void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_
     log_kernel(uid, name);
 }
 
-void record_untabled(const char *name, int handed, int cuda_version, uint32_t calls)
+void recorder_untabled(const char *name, int handed, int cuda_version, uint32_t calls)
 {
     struct ptds_rec_UNTABLED record = {.handed = (uint32_t)handed, .version = (uint32_t)cuda_version, .calls = calls};
-    if (record_on())
+    if (recorder_on())
         define(PTDS_REC_UNTABLED, &record, sizeof record, name, strlen(name));
 }
 
-void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions)
+void recorder_bypass(enum ptds_bypass what, const char *object, uint32_t functions)
 {
     struct ptds_rec_BYPASS record = {.what = what, .functions = functions};
-    if (record_on())
+    if (recorder_on())
         define(PTDS_REC_BYPASS, &record, sizeof record, object, strlen(object));
 }
 
-void record_process(enum ptds_process what, uint32_t pid)
+void recorder_process(enum ptds_process what, uint32_t pid)
 {
     struct ptds_rec_PROCESS record = {.ticks = clock_ticks(), .what = what, .pid = pid};
-    if (record_on())
+    if (recorder_on())
         define(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
 }
 
 /* The child's pid is not known to libc's fork handlers; its own trace names its parent. */
-void record_fork(void)
+void recorder_fork(void)
 {
-    if (record_on())
+    if (recorder_on())
         define_fork();
 }
 
-void record_flush(void)
+void recorder_flush(void)
 {
-    if (record_on())
+    if (recorder_on())
         store_flush();
 }
 
-void record_after_fork(void)
+void recorder_after_fork(void)
 {
     store_after_fork();
     define_after_fork();
     stacks_after_fork();
     log_after_fork();
     device_times_after_fork();
-    record_threads_after_fork();
-    record_devices_after_fork();
-    record_start_after_fork();
+    threads_after_fork();
+    device_facts_after_fork();
+    start_after_fork();
 }

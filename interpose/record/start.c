@@ -4,7 +4,7 @@
  * more than a look-up, and by those of other threads that come meanwhile. Must not keep any of them waiting for ever, or
  * leave it half done where a thread is cancelled.
  */
-#include "interpose/record/record.h"
+#include "interpose/record/start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,22 +13,21 @@
 #include "interpose/base/cancel.h"
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/base/elf.h"
-#include "interpose/base/lock.h"
+#include "interpose/base/loaded.h"
+#include "interpose/base/word.h"
 #include "interpose/env/env.h"
-#include "interpose/record/definitions.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_times.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/path.h"
+#include "interpose/record/file/preamble.h"
+#include "interpose/record/file/store.h"
 #include "interpose/record/log.h"
-#include "interpose/record/path.h"
-#include "interpose/record/run.h"
-#include "interpose/record/stacks.h"
-#include "interpose/record/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/run_processes.h"
+#include "interpose/record/stacks/stacks.h"
+#include "interpose/record/threads.h"
 #include "interpose/state/thread.h"
 #include "interpose/version.h"
-
-uint32_t record_running;
-void (*record_started)(void);
-void (*record_ending)(void);
 
 /* The text of records.def, so that a trace tells its own layout. */
 static const char schema[] =
@@ -40,8 +39,6 @@ static const char schema[] =
 #undef u64
     ;
 
-uint32_t record_pid;
-
 static void fill_header(struct ptds_trace_header *header)
 {
     memcpy(header->magic, PTDS_TRACE_MAGIC, sizeof header->magic);
@@ -49,42 +46,42 @@ static void fill_header(struct ptds_trace_header *header)
     header->header_size = PTDS_HEADER_SIZE;
     header->chunk_size = PTDS_CHUNK_SIZE;
     header->call_size = sizeof(struct ptds_rec_CALL);
-    header->pid = record_pid = (uint32_t)getpid();
+    header->pid = recorder_pid = (uint32_t)getpid();
     header->parent_pid = (uint32_t)getppid();
     header->rank = path_rank();
     header->ranks = path_ranks();
     header->clock = clock_source;
     header->born = path_process_born();
-    header->run = run_id();
+    header->run = run_processes_id();
     gethostname(header->host, sizeof header->host - 1);
-    elf_program_path(header->program, sizeof header->program);
+    loaded_program_path(header->program, sizeof header->program);
     memcpy(header->shim, PTDS_VERSION, sizeof PTDS_VERSION);
     header->schema_offset = 4096;
     header->schema_size = sizeof schema - 1;
     memcpy((char *)header + header->schema_offset, schema, sizeof schema - 1);
 }
 
-/* What belongs to the thread that starts; NULL: nobody has begun to. */
+/* An address that is the starting thread's own, its thread_self; NULL: no thread has begun to start. */
 static const void *starter;
 
 /* Calls that did not wait until it was done. */
 static uint32_t missed;
-static uint32_t in_vain; /* one has waited as long as any is to wait */
+static uint32_t in_vain; /* 1: a thread has waited as long as any should; later ones do not wait */
 
 enum { PATIENCE_MS = 1000 }; /* reserving room for the trace may be slow */
 
 static void count_missed(void)
 {
-    if (record_on())
+    if (recorder_on())
         __atomic_add_fetch(&store_header()->refused, __atomic_exchange_n(&missed, 0, __ATOMIC_ACQ_REL), __ATOMIC_RELAXED);
 }
 
-/* Not for ever: who starts may be what this handler of a signal has interrupted, or may itself be waiting for this thread.
- * Then the call goes on unrecorded. */
+/* Not for ever: the starting thread may be the one that this signal handler has interrupted, or may itself be waiting for
+ * this thread. Then the call goes on unrecorded. */
 static void await_start(const void *whose)
 {
     if (whose != &thread_self && !__atomic_load_n(&in_vain, __ATOMIC_RELAXED) &&
-        word_leaves(&record_running, 0, PATIENCE_MS))
+        word_leaves(&recorder_running, 0, PATIENCE_MS))
         return;
     if (whose != &thread_self)
         __atomic_store_n(&in_vain, 1, __ATOMIC_RELAXED);
@@ -94,8 +91,8 @@ static void await_start(const void *whose)
 
 static void started(uint32_t running)
 {
-    __atomic_store_n(&record_running, running, __ATOMIC_RELEASE);
-    word_wake(&record_running);
+    __atomic_store_n(&recorder_running, running, __ATOMIC_RELEASE);
+    word_wake(&recorder_running);
     count_missed();
 }
 
@@ -108,36 +105,36 @@ static void start(void)
         return;
     }
     fill_header(store_header());
-    record_counts_start();
+    threads_counts_start();
     define_clocks();
-    define_preamble();
+    preamble_define();
     log_start();
     started(1);
     device_times_start();
-    if (record_started)
-        record_started();
+    if (recorder_started)
+        recorder_started();
 }
 
-/* Opens and reads files, where a thread could be cancelled: others would wait for it. The unwinder's part comes before
- * anybody waits, since it may last as long as somebody else's constructor. */
-void record_start(void)
+/* Cancellation is off: start() opens and reads files, where a thread could be cancelled while others wait for it. The
+ * unwinder is warmed up before any thread waits, since that may last as long as another library's constructor. */
+void start_recording(void)
 {
     const void *whose = NULL;
-    if (!env_get()->recording || __atomic_load_n(&record_running, __ATOMIC_ACQUIRE) != 0)
+    if (!env_get()->recording || __atomic_load_n(&recorder_running, __ATOMIC_ACQUIRE) != 0)
         return;
     int saved = errno, cancel = cancel_off();
     stacks_warm_up();
     if (__atomic_compare_exchange_n(&starter, &whose, &thread_self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         start();
-    else if (__atomic_load_n(&record_running, __ATOMIC_ACQUIRE) == 0)
+    else if (__atomic_load_n(&recorder_running, __ATOMIC_ACQUIRE) == 0)
         await_start(whose);
     cancel_back(cancel);
     errno = saved;
 }
 
-void record_start_after_fork(void)
+void start_after_fork(void)
 {
     starter = NULL;
     missed = in_vain = 0;
-    record_running = 0;
+    recorder_running = 0;
 }

@@ -4,6 +4,8 @@
  * thread.c, by every timed call as it begins and before the driver or the guard waits for its sake, and at exit. Must not
  * call the driver: a thread's end comes below main's.
  */
+#include "interpose/record/threads.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,14 +14,16 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/record/append.h"
-#include "interpose/record/definitions.h"
-#include "interpose/record/path.h"
-#include "interpose/record/record.h"
-#include "interpose/record/rescue.h"
-#include "interpose/record/stacks.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/path.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/stacks/stacks.h"
+#include "interpose/record/thread_regions.h"
+#include "interpose/state/contexts.h"
 
 /* What a COUNTS chunk holds, and where. */
 #define ROWS (API_COUNT * 2)
@@ -29,7 +33,8 @@
 #define COUNTS_END (DEFAULTS_AT + sizeof(struct ptds_default_count))
 _Static_assert(COUNTS_END <= PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row");
 
-/* Of threads that have ended, and at exit of those whose counts lie in memory: had first, so that it is there. */
+/* The counts of threads that have ended, and at exit of those whose counts lie in memory. The chunk is taken first of all,
+ * so that it is there. */
 static struct lock all_lock;
 static struct ptds_chunk *all_counts;
 static int finished;
@@ -56,7 +61,7 @@ static void lay_out(struct ptds_chunk *chunk)
     __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);
 }
 
-void record_counts_start(void)
+void threads_counts_start(void)
 {
     size_t old;
     all_counts = store_chunk(PTDS_CHUNK_COUNTS, 0, &old);
@@ -65,12 +70,12 @@ void record_counts_start(void)
 }
 
 /* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
-void record_thread_started(struct thread *thread)
+void threads_started(struct thread *thread)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     struct ptds_chunk *chunk = rescue_chunk(PTDS_CHUNK_COUNTS, thread->uid);
-    uint8_t *base = chunk ? (uint8_t *)chunk : memory_pages(PTDS_CHUNK_SIZE);
+    uint8_t *base = chunk ? (uint8_t *)chunk : pages_map(PTDS_CHUNK_SIZE);
     if (base) {
         thread->defaults = (struct ptds_default_count *)(base + DEFAULTS_AT);
         thread->now = (struct ptds_now *)(base + NOW_AT);
@@ -82,7 +87,7 @@ void record_thread_started(struct thread *thread)
     else
         __atomic_add_fetch(&store_header()->uncounted, 1, __ATOMIC_RELAXED);
     define_thread(thread, thread->drivers ? PTDS_LIFE_DRIVERS : PTDS_LIFE_SEEN);
-    record_regions_started(thread);
+    thread_regions_started(thread);
 }
 
 /* Several threads may end at the same time. */
@@ -119,18 +124,18 @@ static void fold_counts(struct thread *thread)
     if (!added)
         add_to_all(base, in_chunk);
     if (!in_chunk)
-        memory_pages_free(base, PTDS_CHUNK_SIZE);
+        pages_unmap(base, PTDS_CHUNK_SIZE);
     else if (all_counts)
         store_chunk_back((struct ptds_chunk *)base);
 }
 
-int record_counts_can_finish(void)
+int threads_counts_can_finish(void)
 {
     return lock_comes_free(&all_lock);
 }
 
 /* What threads in memory count from now on is not in the trace. */
-void record_counts_finish(void)
+void threads_counts_finish(void)
 {
     lock_take(&all_lock);
     for (const struct thread *thread = thread_all(); thread && !finished; thread = thread->next_all) {
@@ -142,9 +147,9 @@ void record_counts_finish(void)
     lock_drop(&all_lock);
 }
 
-void record_thread_ended(struct thread *thread)
+void threads_ended(struct thread *thread)
 {
-    if (!record_on())
+    if (!recorder_on())
         return;
     define_thread(thread, PTDS_LIFE_GONE);
     store_chunk_last(thread->chunk);
@@ -164,14 +169,13 @@ static int waits(const struct call *C)
     return is == PTDS_CLASS_SYNC || is == PTDS_CLASS_STREAM;
 }
 
-/* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
- * return sees where it came from. The time that this takes, or the next chunk, is not the call's: nobody has waited for
- * anything yet, and nobody waits for the call. */
-void record_begun(struct call *C)
+/* A new stack is taken here rather than after the call, so that `ptds watch` can show where a call that does not return
+ * came from. The time that the stack, or the next chunk, takes is not the call's, so the call's time begins after it. */
+void threads_call_begun(struct call *C)
 {
     struct thread *thread = C->thread;
     if (__builtin_expect(!thread->counts, 0))
-        record_thread_started(thread);
+        threads_started(thread);
     if (!thread->now)
         return;
     int late = waits(C) && append_chunk_ahead(thread);
@@ -184,12 +188,12 @@ void record_begun(struct call *C)
         C->enter = clock_ticks();
 }
 
-void record_waits(const struct call *C)
+void threads_call_waits(const struct call *C)
 {
     struct ptds_now *now = C->thread->now;
-    if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !record_on())
+    if (!now || !(C->flags & PTDS_CALL_TIMED) || !C->enter || !recorder_on())
         return;
-    const struct context *context = C->context ? C->context : objects_context_now(C->thread);
+    const struct context *context = C->context ? C->context : contexts_now(C->thread);
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     now->caller = (uint64_t)C->caller;
@@ -208,13 +212,13 @@ void record_waits(const struct call *C)
     __atomic_store_n(&now->enter, C->enter, __ATOMIC_RELEASE);
 }
 
-void record_thread_named(struct thread *thread, const char *name)
+void threads_named(struct thread *thread, const char *name)
 {
     size_t size = strnlen(name, sizeof thread->name - 1);
     memcpy(thread->name, name, size);
     thread->name[size] = '\0';
     thread->named = 1;
-    if (record_on() && thread->counts)
+    if (recorder_on() && thread->counts)
         define_thread(thread, PTDS_LIFE_NAMED);
 }
 
@@ -235,7 +239,7 @@ static size_t name_now(uint32_t tid, char name[17])
     return size > 0 ? (size_t)size : 0;
 }
 
-void record_thread_names(void)
+void threads_define_names(void)
 {
     char name[17];
     int saved = errno;
@@ -250,7 +254,7 @@ void record_thread_names(void)
     errno = saved;
 }
 
-void record_threads_after_fork(void)
+void threads_after_fork(void)
 {
     all_lock.held = 0;
     all_counts = NULL;

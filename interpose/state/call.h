@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/state/touched.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/promise.h"
+#include "interpose/state/streams.h"
 #include "interpose/state/thread.h"
+#include "interpose/state/touched.h"
 #include "interpose/trace/format.h"
 
 #define CALL_WORDS 40u
 
-struct guard_event;
+struct program_event;
 struct module;
 
 /* How a call whose stream is implicit reaches its target. */
@@ -27,8 +27,9 @@ enum call_way {
     CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
 };
 
-/* What a copy's function or struct names as host memory, whatever it is. Of a graph's launch: CALL_TO_HOST, a copy of it is
- * to plain host memory; CALL_KERNEL_TO_HOST, a kernel of it may write what the host can touch. */
+/* Which sides of a copy its function or struct names as host memory, whatever memory it really is. Of a graph's launch:
+ * CALL_TO_HOST, a copy of the graph is to plain host memory; CALL_KERNEL_TO_HOST, a kernel of the graph may write memory
+ * that the host can touch. */
 enum call_host_sides { CALL_TO_HOST = 1, CALL_FROM_HOST = 2, CALL_KERNEL_TO_HOST = 4 };
 
 /* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
@@ -43,14 +44,15 @@ struct guarded {
     int16_t mark_after;
     uint16_t lane;
     uint32_t ticket;
-    struct guard_event *leaving; /* of a call that destroys an event, from before it: no longer found; NULL none */
-    struct guard_event *awaited; /* of a stream's wait: the event, whose record `until` names; NULL it may be another one */
-    uint64_t until, real[PROMISE_LANES];
-    struct promise promise; /* what all that follows the host's wait is promised */
+    struct program_event *leaving; /* a call that destroys an event: the event, which look-ups no longer find; else NULL */
+    struct program_event
+        *awaited; /* a stream's wait: the event, if its newest record is the one that `until` is of; else NULL */
+    uint64_t until, ordered[PROMISE_LANES];
+    struct promise promise; /* of a host's wait: what all operations after it are promised */
 };
 
-/* Where a function of ours that the program calls finds the return address on the stack, and where it would lie where the
- * processor keeps it in a register: the same for all functions that this call may be passed on to by a jump. */
+/* Where the return address of an exported function lies on the stack; where the processor keeps it in a register, where it
+ * would lie. The same address in all functions to which the call is passed on by a jump. */
 #if defined(__x86_64__)
 #define CALL_FRAME() ((const void *const *)__builtin_frame_address(0) + 1)
 #else
@@ -63,7 +65,7 @@ struct guarded {
 struct call {
     uint16_t api;
     uint8_t twin;
-    uint8_t way;    /* enum call_way */
+    uint8_t way;    /* enum call_way; policies choose it */
     uint32_t flags; /* enum ptds_call_flags */
     CUresult result;
     uint32_t object;    /* of the footprint */
@@ -79,20 +81,21 @@ struct call {
     struct hostfunc *hostfunc;    /* of the calls that put one on a stream: its node, NULL none */
     struct device_sample *sample; /* device_times: events around this call; NULL none */
     struct device_pool *sample_pool;
-    struct memory *leaving; /* of the calls that free memory: no longer found by address, held until after the call */
-    struct module *module;  /* of the calls that unload one, the same */
-    uint16_t edges;         /* EDGE records made for it */
-    uint8_t other;          /* `real` is another library's, of this very name: no other function may take its place */
+    struct memory
+        *leaving;          /* a call that frees memory: the memory, no longer found by address, held until after the call */
+    struct module *module; /* of the calls that unload one, the same */
+    uint16_t edges;        /* EDGE records made for it */
+    uint8_t other;         /* `real` is another library's, of this very name: no other function may take its place */
     /* the footprint */
-    uint8_t footprint; /* 1: somebody wants it */
+    uint8_t footprint; /* 1: the recorder or the policy wants the fields below */
     uint8_t op;        /* enum ptds_op */
     uint8_t words;
     uint8_t kinds;      /* destination | source << 4 */
     uint8_t followed;   /* it may touch memory past what the words point to: launches.c */
     uint8_t host_sides; /* enum call_host_sides; set with the kinds of a copy or memset, and by a graph's launch */
     uint32_t generation;
-    uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
-    CUevent event;  /* the call is about it; set with op */
+    uint32_t stack; /* of the recorder: the stack's id, where it was taken before the call; 0: not yet */
+    CUevent event;  /* the event that the call is about; set with op */
     uint64_t word[CALL_WORDS];
     struct touched touched; /* of the footprint: what the operation reads and writes */
     struct guarded guarded;

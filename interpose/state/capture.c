@@ -10,13 +10,15 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
+#include "interpose/state/streams.h"
 
 #define CAPTURES 64
 #define THREADS 64
 
-/* A stream as a thing of its own: 0x2 is another one in every thread. */
+/* A stream that takes part in a capture. 0x2 is another stream in every thread. */
 struct member {
     uint32_t thread; /* uid for 0x2, else 0 */
     struct context *context;
@@ -24,7 +26,7 @@ struct member {
     struct stream *stream; /* NULL for 0x2 */
 };
 
-/* Created streams in it are chained through their entries, so there may be any number of them. */
+/* Created streams in the capture are chained through their entries, so there may be any number of them. */
 static struct capture {
     uint32_t open, serial;
     struct member origin;
@@ -46,11 +48,11 @@ static int is_legacy(const struct call *C, CUstream handle)
 static struct member describe(const struct call *C, CUstream handle)
 {
     if (handle == NULL || handle == CU_STREAM_PER_THREAD)
-        return (struct member){C->thread->uid, objects_context_now(C->thread), 1, NULL};
-    struct stream *stream = objects_stream(C->thread, handle);
-    /* Of an unknown stream assume that legacy work minds it. */
+        return (struct member){C->thread->uid, contexts_now(C->thread), 1, NULL};
+    struct stream *stream = streams_get(C->thread, handle);
+    /* An unknown stream is taken for a blocking one. */
     int blocking = !stream || (stream->kind != PTDS_STREAM_NON_BLOCKING && stream->kind != PTDS_STREAM_SHIM_NON_BLOCKING);
-    return (struct member){0, stream ? stream->context : objects_context_now(C->thread), blocking, stream};
+    return (struct member){0, stream ? stream->context : contexts_now(C->thread), blocking, stream};
 }
 
 static struct capture *with_thread(uint32_t thread)
@@ -78,13 +80,14 @@ static struct capture *with_member(const struct member *member)
 
 #define ONE_LESS UINT32_MAX
 
-/* In the context whose legacy work minds the member; NULL where none does. */
+/* `more` blocking captures in the context, ONE_LESS for one less; NULL: in no context. */
 static void count(struct context *context, uint32_t more)
 {
     if (context)
         __atomic_add_fetch(&context->blocking_captures, more, __ATOMIC_RELAXED);
 }
 
+/* The context in which the member counts as a capture on a blocking stream; NULL: in none. */
 static struct context *minded_in(const struct member *member)
 {
     return member->blocking ? member->context : NULL;
@@ -155,7 +158,7 @@ static void close_capture(struct capture *capture)
         map_clear(&events);
 }
 
-/* Its entry may be another stream's at once. */
+/* The stream's entry may serve another stream at once. */
 static void unlink_stream(struct capture *capture, const struct stream *stream)
 {
     struct stream **link = &capture->streams;
@@ -210,7 +213,7 @@ int capture_takes(const struct call *C, CUstream named)
         return 0;
     if (!named || named == CU_STREAM_PER_THREAD)
         return capture_has_per_thread(C->thread);
-    const struct stream *stream = objects_stream(C->thread, named);
+    const struct stream *stream = streams_get(C->thread, named);
     return stream && stream->capturing;
 }
 

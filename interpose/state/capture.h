@@ -30,7 +30,7 @@ void capture_ended(struct call *C, CUstream stream);
 
 /* Streams join a capture by waiting for an event that was recorded in it. After the record and after the wait; stream is
  * the one that the call went to. CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL among the flags: where the stream is
- * capturing, the graph does that at each launch, and nobody joins anything. */
+ * capturing, the graph records or waits at each launch, and no stream joins a capture. */
 void capture_learn_record(struct call *C, CUevent event, CUstream stream, unsigned flags);
 void capture_learn_wait(struct call *C, CUevent event, CUstream stream, unsigned flags);
 static inline void capture_event_recorded(struct call *C, CUevent event, CUstream stream, unsigned flags)
@@ -44,8 +44,8 @@ static inline void capture_event_awaited(struct call *C, CUevent event, CUstream
         capture_learn_wait(C, event, stream, flags);
 }
 
-/* Around cuEventDestroy: nobody joins by the event from before the call on, since its handle may be another's before that
- * is back. Where the driver refuses, it is as it was. */
+/* Around cuEventDestroy. From before the call on no stream joins a capture by the event, since its handle may be another
+ * event's before the call is back. Where the driver refuses, the event is what it was. */
 uint64_t capture_forget_event(CUevent event);
 void capture_remember_event(CUevent event, uint64_t serial);
 static inline void capture_event_gone(struct call *C, CUevent event)
@@ -58,19 +58,19 @@ static inline void capture_event_left(const struct call *C, CUevent event)
         capture_remember_event(event, C->word[1]);
 }
 
-/* A stream or a context has gone, and the captures that it began with it. The stream's entry serves nobody else yet; NULL
- * for the context is fine. */
+/* A stream or a context has gone, and with it the captures that began on it. The stream's entry serves no other stream yet.
+ * A context of NULL is fine. */
 void capture_stream_gone(struct stream *stream);
 void capture_context_gone(const struct context *context);
 
 /* 1 if the calling thread's 0x2 in the current context takes part in an open capture. */
 int capture_has_per_thread(struct thread *thread);
 
-/* 1 if what the call gives the stream that it names becomes a node of an open capture; also before the call has its route.
- */
+/* 1 if the work that the call puts on the stream `named` becomes a node of an open capture; also before the call has its
+ * route. */
 int capture_takes(const struct call *C, CUstream named);
 
-/* 1 if the event was last recorded in an open capture: whoever waits for it joins that. */
+/* 1 if the event was last recorded in an open capture: a stream that waits for the event joins that capture. */
 int capture_has_event(CUevent event);
 
 void capture_after_fork(void);

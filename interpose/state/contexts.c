@@ -3,22 +3,17 @@
  * Contexts by handle. Called by the wrappers of creating and destroying calls and by the policies for every call with a
  * stream. Must not ask the driver anything while a capture is open.
  */
+#include "interpose/state/contexts.h"
+
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/objects.h"
 #include "interpose/state/streams.h"
-
-struct state_hooks state_hooks;
-
-static uint32_t uids[OBJECT_KINDS];
-
-uint32_t objects_uid(enum object_kind kind)
-{
-    return __atomic_add_fetch(&uids[kind], 1, __ATOMIC_RELAXED);
-}
+#include "interpose/state/uids.h"
 
 /* A list, read without a lock; programs have a handful. One that is gone leaves it. */
 static struct context *contexts;
@@ -30,7 +25,7 @@ static uint32_t how_gone(const struct context *context)
     return __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE);
 }
 
-/* The newest: one that leaves may be gone already, and its handle another one's. */
+/* The newest entry of the handle: an older one, whose destruction is under way, may be gone already. */
 static struct context *find_context(CUcontext handle)
 {
     struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
@@ -39,8 +34,8 @@ static struct context *find_context(CUcontext handle)
     return context;
 }
 
-/* A handle that comes with such a context was that entry's, and is no longer: a created one is new each time, primary and
- * green ones are given out again and again. */
+/* A call gives out the handle for a context of this kind: 1 if that is another context than the entry's. A created context
+ * is new each time; primary and green ones are given out again and again. */
 static int is_anothers(const struct context *entry, uint32_t kind)
 {
     switch (kind) {
@@ -51,7 +46,7 @@ static int is_anothers(const struct context *entry, uint32_t kind)
     }
 }
 
-/* The one that a call which gives out a context of this kind is about. */
+/* The entry of the context that a call gives out, of this kind; NULL: there is none yet. */
 static struct context *find_given(CUcontext handle, uint32_t kind)
 {
     struct context *context = find_context(handle);
@@ -74,7 +69,7 @@ static int32_t device_of(CUcontext handle)
 static struct context *take_entry(void)
 {
     struct context *context = retired_take(&gone, offsetof(struct context, retired));
-    return context ? context : memory_keep(sizeof *context);
+    return context ? context : pages_keep(sizeof *context);
 }
 
 static void bury_context(struct context *context)
@@ -95,7 +90,7 @@ static int become(struct context *context, uint32_t from, uint32_t to)
     return context && __atomic_compare_exchange_n(&context->gone, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* It is gone for certain, and what was in it. */
+/* The context is gone for certain, and its streams and captures with it. */
 static void forget_context(struct context *context)
 {
     if (!context)
@@ -107,7 +102,7 @@ static void forget_context(struct context *context)
     bury_context(context);
 }
 
-/* It ended, and no call that the shim saw said so. One that leaves is forgotten by the call that destroys it. */
+/* The context ended, and no call that the shim saw has destroyed it. If such a call is under way, that call forgets it. */
 static void forget_ended(struct context *context)
 {
     if (!become(context, 0, CONTEXT_LEAVES))
@@ -129,8 +124,8 @@ static struct context *make_context(CUcontext handle, uint32_t kind, int32_t dev
     int fresh = !context && (context = take_entry());
     if (fresh) {
         *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts, .users = 1};
-        context->uid = objects_uid(OBJECT_CONTEXT);
-        context->legacy_uid = objects_uid(OBJECT_STREAM);
+        context->uid = uids_next(OBJECT_CONTEXT);
+        context->legacy_uid = uids_next(OBJECT_STREAM);
         __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
     }
     lock_drop(&contexts_lock);
@@ -142,27 +137,27 @@ static struct context *make_context(CUcontext handle, uint32_t kind, int32_t dev
     return context;
 }
 
-struct context *objects_context(CUcontext handle)
+struct context *contexts_get(CUcontext handle)
 {
     struct context *context = handle ? find_context(handle) : NULL;
     return context || !handle ? context : make_context(handle, PTDS_CONTEXT_UNKNOWN, -1);
 }
 
-/* Where no context is current. The driver refuses work then, whatever stream it names; so that is left to the driver. */
-struct context objects_no_context = {.kind = PTDS_CONTEXT_UNKNOWN, .device = -1};
+/* Where no context is current, the driver refuses work, whatever stream it names; the refusal is left to the driver. */
+struct context contexts_none = {.kind = PTDS_CONTEXT_UNKNOWN, .device = -1};
 
-struct context *objects_context_now(struct thread *thread)
+struct context *contexts_now(struct thread *thread)
 {
     CUcontext handle = NULL;
     if (__builtin_expect(!driver.cuCtxGetCurrent || driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle, 0))
-        return &objects_no_context;
+        return &contexts_none;
     const struct thread_context *last = thread->last_context;
     if (__builtin_expect(last && last->context->handle == handle && !last->context->gone, 1))
         return last->context;
-    return objects_context(handle);
+    return contexts_get(handle);
 }
 
-void objects_each_context(void (*each)(struct context *, void *), void *argument)
+void contexts_each(void (*each)(struct context *, void *), void *argument)
 {
     for (struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); context; context = context->next) {
         if (how_gone(context) != CONTEXT_GONE)
@@ -177,19 +172,19 @@ static void offer_context(struct call *C, struct context *context)
         state_hooks.context_current(C, context);
 }
 
-void objects_context_coming(struct call *C)
+void contexts_coming(struct call *C)
 {
-    C->word[0] = __atomic_load_n(&uids[OBJECT_CONTEXT], __ATOMIC_RELAXED);
+    C->word[0] = uids_last(OBJECT_CONTEXT);
 }
 
-/* Who is called back, or in between, may have seen it already. */
+/* A callback, or another thread, may have seen the new context already. */
 static int came_with(const struct call *C, CUcontext handle)
 {
     const struct context *context = find_context(handle);
     return context && !how_gone(context) && context->uid > C->word[0];
 }
 
-void objects_context_created(struct call *C, const CUcontext *handle)
+void contexts_created(struct call *C, const CUcontext *handle)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
@@ -200,18 +195,18 @@ void objects_context_created(struct call *C, const CUcontext *handle)
     offer_context(C, C->context);
 }
 
-void objects_context_attached(struct call *C, const CUcontext *handle)
+void contexts_attached(struct call *C, const CUcontext *handle)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
     C->op = PTDS_OP_CTX_CREATE;
-    C->context = objects_context(*handle);
+    C->context = contexts_get(*handle);
     if (C->context)
         __atomic_add_fetch(&C->context->users, 1, __ATOMIC_RELAXED);
     offer_context(C, C->context);
 }
 
-void objects_context_green(struct call *C, const CUcontext *handle, CUgreenCtx green)
+void contexts_green(struct call *C, const CUcontext *handle, CUgreenCtx green)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
@@ -222,31 +217,31 @@ void objects_context_green(struct call *C, const CUcontext *handle, CUgreenCtx g
     C->context->green = green;
 }
 
-void objects_context_current(struct call *C, CUcontext handle)
+void contexts_current(struct call *C, CUcontext handle)
 {
     if (C->result != CUDA_SUCCESS || !handle)
         return;
-    C->context = objects_context(handle);
+    C->context = contexts_get(handle);
     offer_context(C, C->context);
 }
 
 /* Before the call, since afterwards the handle may be another context's at once. */
-void objects_context_gone(struct call *C, CUcontext handle)
+void contexts_leaving(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
     objects_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
-/* Whatever the call did, it is not recorded as the end of a context: of this one, or of the current one. */
+/* Whatever the call did, it is not recorded as the end of a context. */
 static void stay(struct call *C)
 {
     C->op = PTDS_OP_NONE;
     become(C->context, CONTEXT_LEAVES, 0);
 }
 
-/* After it: whether it did go. */
-void objects_context_kept(struct call *C)
+/* After the call: did the context go? */
+void contexts_left(struct call *C)
 {
     if (C->result == CUDA_SUCCESS && C->context)
         forget_context(C->context);
@@ -254,26 +249,25 @@ void objects_context_kept(struct call *C)
         stay(C);
 }
 
-/* The one that the host has waited for, be it current or not. */
-void objects_context_waited(struct call *C, CUcontext handle)
+void contexts_waited(struct call *C, CUcontext handle)
 {
     if (C->result == CUDA_SUCCESS && handle)
-        C->context = objects_context(handle);
+        C->context = contexts_get(handle);
 }
 
-/* The last of those that attached to it ends it, as a destroy does. Of one that was not seen being made nobody knows how
- * many there are. */
-void objects_context_detaching(struct call *C, CUcontext handle)
+/* The last of the calls that attached to a context ends it when it detaches, as a destroy does. How many there are is known
+ * only of a context whose creation was seen. */
+void contexts_detaching(struct call *C, CUcontext handle)
 {
     struct context *context = handle ? find_context(handle) : NULL;
     C->context = context;
     if (context && context->kind == PTDS_CONTEXT_CREATED && __atomic_sub_fetch(&context->users, 1, __ATOMIC_ACQ_REL) == 0)
-        objects_context_gone(C, handle);
+        contexts_leaving(C, handle);
     else
         C->op = PTDS_OP_NONE; /* it lives, and what is in it */
 }
 
-void objects_context_detached(struct call *C)
+void contexts_detached(struct call *C)
 {
     struct context *context = C->context;
     if (!context || context->kind != PTDS_CONTEXT_CREATED)
@@ -281,11 +275,11 @@ void objects_context_detached(struct call *C)
     if (C->result != CUDA_SUCCESS)
         __atomic_add_fetch(&context->users, 1, __ATOMIC_ACQ_REL);
     if (how_gone(context) == CONTEXT_LEAVES)
-        objects_context_kept(C);
+        contexts_left(C);
 }
 
 /* The context that the program got for a green one goes with it. */
-void objects_green_leaving(struct call *C, CUgreenCtx green)
+void contexts_green_leaving(struct call *C, CUgreenCtx green)
 {
     struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
     while (context && (context->kind != PTDS_CONTEXT_GREEN || context->green != green || how_gone(context)))
@@ -296,7 +290,7 @@ void objects_green_leaving(struct call *C, CUgreenCtx green)
 }
 
 /* Memory that was allocated in it is the device's, and stays: the record names no context. */
-void objects_green_left(struct call *C)
+void contexts_green_left(struct call *C)
 {
     struct context *context = C->context;
     C->context = NULL;
@@ -308,7 +302,7 @@ void objects_green_left(struct call *C)
     }
 }
 
-void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
+void contexts_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
@@ -332,12 +326,12 @@ static void is_primary_of(struct context *context, void *data)
         wanted->found = context;
 }
 
-void objects_primary_leaving(struct call *C, CUdevice device)
+void contexts_primary_leaving(struct call *C, CUdevice device)
 {
     struct primary wanted = {device, NULL};
-    objects_each_context(is_primary_of, &wanted);
+    contexts_each(is_primary_of, &wanted);
     C->context = wanted.found;
-    become(C->context, 0, CONTEXT_LEAVES); /* nobody asks the driver about what is in it meanwhile */
+    become(C->context, 0, CONTEXT_LEAVES); /* so the driver is not asked about what is in it meanwhile */
 }
 
 static void primary_ended(struct context *context)
@@ -347,7 +341,7 @@ static void primary_ended(struct context *context)
 }
 
 /* A release only ends the context with the last reference; then its handle may come back for a new one. */
-void objects_primary_left(struct call *C, CUdevice device)
+void contexts_primary_left(struct call *C, CUdevice device)
 {
     unsigned flags = 0;
     int active = 1;
@@ -358,8 +352,8 @@ void objects_primary_left(struct call *C, CUdevice device)
         stay(C);
 }
 
-/* A reset ends what the context held, whoever still refers to it. */
-void objects_primary_reset(struct call *C)
+/* A reset ends what the context held, however many references to it there still are. */
+void contexts_primary_reset(struct call *C)
 {
     if (C->result == CUDA_SUCCESS && C->context)
         primary_ended(C->context);
@@ -367,7 +361,7 @@ void objects_primary_reset(struct call *C)
         stay(C);
 }
 
-void objects_after_fork(void)
+void contexts_after_fork(void)
 {
     contexts_lock.held = 0;
     contexts = NULL;

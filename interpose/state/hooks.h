@@ -25,7 +25,7 @@ struct state_hooks {
     void (*stream_leaves)(CUstream stream);
     /* A capture is about to take the stream in. */
     void (*stream_captures)(struct stream *stream);
-    /* Launches of some graph record the event from now on; waits: wait for it. */
+    /* Launches of some graph record the event from now on; `waits`: they wait for it. */
     void (*graph_event)(CUevent event, int waits);
     /* A call is about to record the event that is known for recording another one. */
     void (*event_elsewhere)(CUevent event);
@@ -35,8 +35,8 @@ struct state_hooks {
     void (*memory_shown)(struct call *C, struct memory *memory);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
-    /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have
-     * ended, and their state serves for another one. */
+    /* For the record: contexts and streams come and go; C is the call that made the stream, NULL: no call. A thread begins,
+     * a thread has ended, its state may serve another thread. */
     void (*context_seen)(const struct context *context, enum ptds_life life);
     void (*stream_seen)(struct call *C, uint32_t uid, CUstream handle, const struct context *context, uint32_t kind,
                         enum ptds_life life, int priority);

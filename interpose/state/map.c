@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "interpose/base/memory.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/pages.h"
 
 #define DELETED UINT64_MAX
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
@@ -42,16 +43,16 @@ static struct table table_at(uintptr_t word)
 
 static uintptr_t make_table(unsigned bits)
 {
-    void *pages = memory_pages(sizeof(struct map_entry) << bits);
+    void *pages = pages_map(sizeof(struct map_entry) << bits);
     return pages ? (uintptr_t)pages | bits : 0;
 }
 
-/* Nobody maps anything else there: a reader that is still in it finds nothing, and looks again. */
+/* The pages stay the map's: a reader that is still in the table finds nothing, and looks again. */
 static void empty(uintptr_t word)
 {
     struct table table = table_at(word);
     if (word)
-        memory_clear(table.at, table.capacity * sizeof *table.at);
+        pages_clear(table.at, table.capacity * sizeof *table.at);
 }
 
 /* The slot of the key, or the free or deleted one where it belongs; the table has at least one free slot. */
@@ -204,7 +205,7 @@ uint64_t map_get(struct map *map, uint64_t key)
         if (read(stripe, key, &value))
             return value;
     }
-    return map_add(map, key, 0); /* whoever changes it was interrupted */
+    return map_add(map, key, 0); /* the thread that changes the stripe was interrupted */
 }
 
 /* NULL: not there. */

@@ -29,8 +29,8 @@ struct map {
     } stripe[MAP_STRIPES];
 };
 
-/* Sets, finds (0 if absent; waits for nobody), removes (returns the value that was there, 0 if none). Any thread. Without
- * memory nothing is set. */
+/* Sets a value; finds it (0: absent; takes no lock, but where a change takes long); removes it (returns the value, 0: there
+ * was none). Any thread. Without memory nothing is set. */
 void map_set(struct map *map, uint64_t key, uint64_t value);
 uint64_t map_get(struct map *map, uint64_t key);
 uint64_t map_remove(struct map *map, uint64_t key);
@@ -38,13 +38,13 @@ uint64_t map_remove(struct map *map, uint64_t key);
 /* The value that the key has; sets it to `value` where it has none. 0 if there was no memory. */
 uint64_t map_get_or_set(struct map *map, uint64_t key, uint64_t value);
 
-/* Adds one to the value of a present key and returns the new value; 0 if absent. */
+/* Adds the amount to the value of a present key and returns the new value; 0: absent. */
 uint64_t map_add(struct map *map, uint64_t key, uint64_t amount);
 
 /* Removes everything. Any thread. */
 void map_clear(struct map *map);
 
-/* Removes what gone() says 1 of. It is called under a lock: it must not change the map. */
+/* Removes the entries for which gone() returns 1. gone() runs under a stripe's lock: it must not change the map. */
 void map_remove_if(struct map *map, int (*gone)(uint64_t key, uint64_t value, void *argument), void *argument);
 
 /* Forgets everything; for a forked child, where another thread may have held a lock. */

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/uids.h"
 
 /* Hash chains, read without a lock. An entry whose stream is gone leaves its chain. */
 #define BUCKETS 4096u
@@ -25,7 +27,7 @@ static struct stream **bucket_of(CUstream handle)
     return &buckets[((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 52];
 }
 
-/* Of an entry that a thread remembers and that may by now be becoming another thread's stream. */
+/* Atomic: another thread may just be making a new stream of an entry that this thread remembers. */
 static CUstream handle_of(const struct stream *stream)
 {
     return __atomic_load_n(&stream->handle, __ATOMIC_RELAXED);
@@ -43,7 +45,7 @@ static struct stream *find_stream(CUstream handle)
 static struct stream *take_entry(void)
 {
     struct stream *stream = retired_take(&gone, offsetof(struct stream, retired));
-    return stream ? stream : memory_keep(sizeof *stream);
+    return stream ? stream : pages_keep(sizeof *stream);
 }
 
 /* Under the lock. The stream that the link leads to leaves its chain. */
@@ -92,8 +94,8 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
     }
     if (stream) {
-        capture_stream_gone(stream); /* the one that had the handle before */
-        stream->uid = objects_uid(OBJECT_STREAM);
+        capture_stream_gone(stream); /* the stream that had the handle before */
+        stream->uid = uids_next(OBJECT_STREAM);
         stream->kind = kind;
         stream->context = context;
         stream->lane = stream->taken = 0;
@@ -110,7 +112,7 @@ static int is_programs(const struct stream *stream, const struct context *contex
            stream->kind != PTDS_STREAM_SHIM_NON_BLOCKING;
 }
 
-unsigned objects_streams_of(const struct context *context, unsigned *next, struct stream *found[], unsigned most)
+unsigned streams_of(const struct context *context, unsigned *next, struct stream *found[], unsigned most)
 {
     unsigned count = 0;
     lock_take(&streams_lock);
@@ -144,7 +146,7 @@ static uint32_t ask_kind(CUstream handle)
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }
 
-/* One that the driver may refuse to destroy is what it was until it has not. */
+/* A stream whose destruction is under way lives until the driver has agreed. */
 static int is_alive(const struct stream *stream)
 {
     return __atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) != STREAM_GONE &&
@@ -157,24 +159,24 @@ static struct stream *first_sight(struct thread *thread, CUstream handle, struct
         uint32_t kind = known->kind == PTDS_STREAM_UNKNOWN ? ask_kind(handle) : NO_STREAM;
         if (kind != NO_STREAM)
             known->kind = kind;
-        if (known->context == &objects_no_context)
-            known->context = objects_context_now(thread);
+        if (known->context == &contexts_none)
+            known->context = contexts_now(thread);
         return known;
     }
     uint32_t kind = ask_kind(handle);
-    struct stream *stream = kind == NO_STREAM ? NULL : make_stream(handle, objects_context_now(thread), kind);
+    struct stream *stream = kind == NO_STREAM ? NULL : make_stream(handle, contexts_now(thread), kind);
     if (stream)
         STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0);
     return stream;
 }
 
-/* Everything is known that can be. */
+/* 1: all that can be known of the stream is known. */
 static int is_settled(const struct stream *stream)
 {
-    return is_alive(stream) && stream->kind != PTDS_STREAM_UNKNOWN && stream->context != &objects_no_context;
+    return is_alive(stream) && stream->kind != PTDS_STREAM_UNKNOWN && stream->context != &contexts_none;
 }
 
-struct stream *objects_stream(struct thread *thread, CUstream handle)
+struct stream *streams_get(struct thread *thread, CUstream handle)
 {
     struct stream *last = thread->last_stream;
     if (__builtin_expect(last && handle_of(last) == handle && is_settled(last), 1))
@@ -186,12 +188,12 @@ struct stream *objects_stream(struct thread *thread, CUstream handle)
     return stream;
 }
 
-void objects_stream_created(struct call *C, const CUstream *handle, unsigned flags, int priority)
+void streams_created(struct call *C, const CUstream *handle, unsigned flags, int priority)
 {
     if (C->result != CUDA_SUCCESS || !handle)
         return;
     uint32_t kind = flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
-    C->context = objects_context_now(C->thread);
+    C->context = contexts_now(C->thread);
     struct stream *stream = make_stream(*handle, C->context, kind);
     if (!stream)
         return;
@@ -202,11 +204,11 @@ void objects_stream_created(struct call *C, const CUstream *handle, unsigned fla
     STATE_TELL(stream_seen, C, stream->uid, *handle, C->context, kind, PTDS_LIFE_CREATED, priority);
 }
 
-void objects_stream_gone(struct call *C, CUstream handle)
+void streams_leaving(struct call *C, CUstream handle)
 {
     if (handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return;
-    struct stream *stream = objects_stream(C->thread, handle);
+    struct stream *stream = streams_get(C->thread, handle);
     if (!stream)
         return;
     C->context = stream->context;
@@ -218,8 +220,8 @@ void objects_stream_gone(struct call *C, CUstream handle)
     __atomic_store_n(&stream->gone, STREAM_LEAVES, __ATOMIC_SEQ_CST);
 }
 
-/* Its entry may be that of a new stream with its handle by now. */
-void objects_stream_left(struct call *C, CUstream handle)
+/* The entry may be that of a new stream with the same handle by now. */
+void streams_left(struct call *C, CUstream handle)
 {
     struct stream *stream = C->stream;
     if (!stream)
@@ -237,7 +239,7 @@ void objects_stream_left(struct call *C, CUstream handle)
     lock_drop(&streams_lock);
 }
 
-uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
+uint32_t streams_own(struct context *context, CUstream handle, int non_blocking, int priority)
 {
     uint32_t kind = non_blocking ? PTDS_STREAM_SHIM_NON_BLOCKING : PTDS_STREAM_SHIM_BLOCKING;
     struct stream *stream = make_stream(handle, context, kind);

@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/specific.h"
 #include "interpose/env/env.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/uids.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 uint32_t thread_fork_generation;
@@ -66,7 +68,7 @@ static void end(void *data)
     errno = saved;
 }
 
-/* Where there is no libpthread, nobody ends but the process. */
+/* Where there is no libpthread, no thread ends but with the process. */
 static void watch_end(struct thread *thread)
 {
     static pthread_key_t key;
@@ -82,8 +84,8 @@ static void watch_end(struct thread *thread)
         specific_set(key, thread);
 }
 
-/* All but what is kept for its next thread, and the list's link: that is never written again, since others go through the
- * list meanwhile without a lock. */
+/* Clears all but what is kept for the state's next thread, and the list's link, which is never written again, since other
+ * threads go through the list meanwhile without a lock. */
 static void empty(struct thread *thread)
 {
     struct thread kept = *thread;
@@ -114,7 +116,7 @@ static struct thread *take_ended(void)
 
 static struct thread *make_state(void)
 {
-    struct thread *thread = memory_keep(sizeof *thread), *head = thread_all();
+    struct thread *thread = pages_keep(sizeof *thread), *head = thread_all();
     if (!thread)
         return NULL;
     do
@@ -136,7 +138,8 @@ static struct thread *make(uint32_t drivers)
         thread = make_state();
     if (thread) {
         thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
-        thread->tid = env_get()->recording ? thread_tid() : 0; /* a sandbox may forbid what nobody wants to know */
+        thread->tid =
+            env_get()->recording ? thread_tid() : 0; /* not where nothing is recorded: a sandbox may forbid the call */
         thread->drivers = drivers;
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;
@@ -158,7 +161,7 @@ struct thread *thread_get_as_drivers(void)
     return self && self->fork_generation == thread_fork_generation ? self : make(1);
 }
 
-/* Of a context that is gone. What device times have of it stays theirs. */
+/* 1: the entry's context is gone. An entry with a pool of device_times.c stays: the pool's events may still be in use. */
 static int is_stale(const struct thread_context *entry)
 {
     return (entry->context->uid != entry->context_uid || entry->context->gone == CONTEXT_GONE) && !entry->device_pool;
@@ -205,12 +208,12 @@ static struct thread_context *make_entry(struct context *context)
 {
     struct thread_context *entry = take_retired(context);
     if (!entry)
-        entry = memory_keep(sizeof *entry);
+        entry = pages_keep(sizeof *entry);
     if (!entry)
         return NULL;
     entry->context = context;
     entry->context_uid = context->uid;
-    entry->per_thread_uid = objects_uid(OBJECT_STREAM);
+    entry->per_thread_uid = uids_next(OBJECT_STREAM);
     return entry;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/state/objects.h"
+#include "interpose/state/streams.h"
 #include "interpose/trace/format.h"
 
 struct device_pool;
@@ -27,7 +27,7 @@ struct thread_context {
     uint16_t away;      /* operations since */
     uint16_t conflicts; /* grows with waits for other threads, shrinks without */
     uint32_t changes;   /* the pool's, when the lanes were chosen */
-    struct device_pool *device_pool; /* of record/devicetimes.c */
+    struct device_pool *device_pool; /* of record/device/device_times.c */
     struct thread_context *next;
 };
 
@@ -50,7 +50,7 @@ struct thread {
     struct stream *last_stream;
     uint32_t last_stream_uid;
     uint32_t inside;     /* a call is on its way through another library's function: its row + 1; 0 none */
-    uint32_t missed;     /* the guard's: the call at hand can't go the short way, do not ask again */
+    uint32_t missed;     /* the guard's: the call at hand can't go the short way, so that is not tried again */
     uint64_t held;       /* the guard's turn and gate, from before a call until it is over; 0 none */
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
@@ -82,7 +82,7 @@ struct thread {
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */
 struct thread *thread_make(void);
 
-/* The same, on a thread of the driver's own; the mark stays where the thread has a state already. */
+/* The same, on a thread of the driver's own, which the new state notes; a state that is there already stays as it is. */
 struct thread *thread_get_as_drivers(void);
 
 /* The kernel's id of the calling thread. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace format: what the shim writes and the analysis reads; the only header both include. docs/FORMAT.md is made from
- * it. A trace is a header, then extents of fixed-size chunks. A chunk belongs to one thread (CALLS), or holds the process's
- * definitions, or one thread's exact counters. Chunks are filled append-only and `committed` moves after the bytes are
- * there, so whatever kills the process costs at most the record being written.
+ * The trace format: what the shim writes and the analysis reads; the only header both include. FORMAT.md, beside it, is
+ * made from it. A trace is a header, then extents of fixed-size chunks. A chunk belongs to one thread (CALLS), or holds the
+ * process's definitions, or one thread's exact counters. Chunks are filled append-only and `committed` moves after the
+ * bytes are there, so whatever kills the process costs at most the record being written.
  *
  * Versions: 1, the first.  A reader refuses a newer major version and accepts newer fields and unknown records.
  */
@@ -254,8 +254,8 @@ enum ptds_opaque {
     PTDS_OPAQUE_SEMAPHORE = 3,       /* an external one */
     PTDS_OPAQUE_GRAPH = 4,           /* with nodes that were not seen; what gates in it has its own reason */
     PTDS_OPAQUE_PARAMETERS = 5,      /* a kernel whose parameters are not known */
-    PTDS_OPAQUE_POINTERS = 6,        /* pointers in device memory that nobody has seen */
-    PTDS_OPAQUE_TEXTURE = 7,         /* a texture or surface made of what nobody has seen */
+    PTDS_OPAQUE_POINTERS = 6,        /* pointers in device memory that the shim has not seen */
+    PTDS_OPAQUE_TEXTURE = 7,         /* a texture or surface made of memory that the shim has not seen */
     PTDS_OPAQUE_MANY = 8,            /* more memories than are kept */
     PTDS_OPAQUE_OTHER = 9,           /* the arguments do not name its memory */
     PTDS_OPAQUE_EVENT = 10,          /* a graph that records an event or waits for one */

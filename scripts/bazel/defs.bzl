@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiler and linker options that every target of the project uses."""
 
-PTDS_VERSION = "0.1.0"
+PTDS_VERSION = "1.0.0"
+
+# What packages say of themselves: who made it, and where it is published ("https://...", no slash at the end; empty: they do not say).
+PTDS_AUTHOR = "The libptds maintainers"
+PTDS_URL = ""
 
 # local_defines of the file that prints it.
 PTDS_VERSION_DEFINES = ["PTDS_VERSION=\\\"" + PTDS_VERSION + "\\\""]
@@ -30,3 +34,6 @@ PTDS_LINKOPTS = [
     "-Wl,-z,defs",
     "-Wl,--as-needed",
 ]
+
+# Shared objects: other projects' functions inside them are theirs alone. The program may have other versions of these.
+HIDE_SYSTEM_ARCHIVES = ["-Wl,--exclude-libs,liblz4.a:libzstd.a"]

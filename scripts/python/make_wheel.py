@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """make_wheel.py FOLDER VERSION COMMAND LIBRARY...: writes the wheel of this version into FOLDER and prints its path.
 
-Run by scripts/wheel and a test, from the root of the checkout. The same files give the same bytes, whoever makes it, and when.
+Run by scripts/wheel and tests, from the root of the checkout. The same files give the same bytes, whoever makes it, and when.
+Author and address come from scripts/bazel/defs.bzl. The pages lie in the package's folder `doc`, where their links work.
 """
 
 import base64
 import glob
 import hashlib
 import os
+import re
 import sys
 import zipfile
+
+sys.path.insert(0, os.path.abspath("scripts/pages"))
+import links  # noqa: E402
 
 TAG = "py3-none-manylinux_2_17_x86_64"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # what a zip file can say at the earliest
@@ -20,7 +25,8 @@ Name: ptds
 Version: %s
 Summary: Moves the default-stream work of unmodified CUDA programs to streams of their own, and reports what waits for whom
 License: Apache-2.0
-Requires-Python: >=3.6
+Author: %s
+%sRequires-Python: >=3.6
 Classifier: Operating System :: POSIX :: Linux
 Description-Content-Type: text/markdown
 
@@ -40,6 +46,29 @@ def read(path):
         return file.read()
 
 
+def project(name):
+    """A value of scripts/bazel/defs.bzl, the one place for them."""
+    return re.search('^%s = "(.*)"$' % name, read("scripts/bazel/defs.bzl").decode(), re.M)[1]
+
+
+def description(url, version):
+    """README.md for a package index, where no relative link works: they lead to the project's address, or are plain words without one."""
+    def absolute(match):
+        text, link = match.groups()
+        if links.ABSOLUTE.match(link):
+            return match[0]
+        return "[%s](%s/blob/v%s/%s)" % (text, url, version, link) if url else text
+
+    note = "\nAll pages are in the folder `doc` of the installed package `ptds`.\n"
+    return re.sub(r"\[((?:[^][])*)\]\(([^)\s]+)\)", absolute, read("README.md").decode()) + note
+
+
+def metadata(version):
+    url = project("PTDS_URL")
+    address = "Project-URL: Source, %s\n" % url if url else ""
+    return (METADATA % (version, project("PTDS_AUTHOR"), address) + description(url, version)).encode()
+
+
 def contents(version, command, libraries):
     """(path in the wheel, bytes, whether it is a program)."""
     for path in sorted(glob.glob("scripts/python/ptds/*.py")):
@@ -47,9 +76,11 @@ def contents(version, command, libraries):
     yield "ptds/bin/ptds", read(command), True
     for library in libraries:
         yield "ptds/lib/" + os.path.basename(library), read(library), True
+    for page in links.closure():
+        yield "ptds/doc/" + page, read(page), False
     info = "ptds-%s.dist-info/" % version
     yield info + "LICENSE", read("LICENSE"), False
-    yield info + "METADATA", (METADATA % version).encode() + read("README.md"), False
+    yield info + "METADATA", metadata(version), False
     yield info + "WHEEL", WHEEL.encode(), False
     yield info + "entry_points.txt", ENTRIES.encode(), False
 

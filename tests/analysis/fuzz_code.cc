@@ -54,7 +54,7 @@ int Image(void *data, const code_image *image)
     auto *job = static_cast<Job *>(data);
     job->image = image;
     job->kernels = 0;
-    code_kernels(image, Kernel, job);
+    code_read_kernels(image, Kernel, job);
     return ++job->images >= kImages;
 }
 
@@ -63,6 +63,6 @@ int Image(void *data, const code_image *image)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Job job = {};
-    code_images(data, size, nullptr, Image, &job);
+    images_plain(data, size, nullptr, Image, &job);
     return 0;
 }

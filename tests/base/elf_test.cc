@@ -9,6 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+extern "C" {
+#include "interpose/base/elf.h"
+#include "interpose/base/loaded.h"
+}
+
 static bool no_proc;
 
 /* In place of the C library's: the whole program's, and so the shim's. */
@@ -159,14 +164,14 @@ TEST(Elf, TheProgramsPath)
     program.path = "";
     library.path = "/lib/made.so";
     errno = EDOM;
-    EXPECT_STREQ(known, elf_program_path(path, sizeof path));
-    EXPECT_STREQ(known, elf_path(&program, path, sizeof path));
-    EXPECT_STREQ("/lib/made.so", elf_path(&library, path, sizeof path));
-    EXPECT_EQ(std::string(known, 5), elf_program_path(little, sizeof little));
+    EXPECT_STREQ(known, loaded_program_path(path, sizeof path));
+    EXPECT_STREQ(known, loaded_path(&program, path, sizeof path));
+    EXPECT_STREQ("/lib/made.so", loaded_path(&library, path, sizeof path));
+    EXPECT_EQ(std::string(known, 5), loaded_program_path(little, sizeof little));
     no_proc = true;
-    EXPECT_EQ(started, elf_program_path(path, sizeof path));
-    EXPECT_EQ(started, elf_path(&program, path, sizeof path));
-    EXPECT_EQ(started.substr(0, 5), elf_program_path(little, sizeof little));
+    EXPECT_EQ(started, loaded_program_path(path, sizeof path));
+    EXPECT_EQ(started, loaded_path(&program, path, sizeof path));
+    EXPECT_EQ(started.substr(0, 5), loaded_program_path(little, sizeof little));
     no_proc = false;
     EXPECT_EQ(EDOM, errno);
 }
@@ -187,19 +192,19 @@ TEST(Elf, BuildIds)
     object.bias = reinterpret_cast<uintptr_t>(&notes);
     object.segments = segments, object.segment_count = 2;
     const uint8_t *id = nullptr;
-    EXPECT_EQ(5u, elf_build_id(&object, &id));
+    EXPECT_EQ(5u, loaded_build_id(&object, &id));
     EXPECT_EQ(reinterpret_cast<const uint8_t *>(&notes.words[15]), id);
     segments[1].p_memsz = 11 * 4;
-    EXPECT_EQ(0u, elf_build_id(&object, &id)) << "a segment that ends before it";
+    EXPECT_EQ(0u, loaded_build_id(&object, &id)) << "a segment that ends before it";
     segments[1].p_vaddr = 11 * 4, segments[1].p_memsz = 5 * 4;
-    EXPECT_EQ(5u, elf_build_id(&object, &id));
+    EXPECT_EQ(5u, loaded_build_id(&object, &id));
     object.segment_count = 1;
-    EXPECT_EQ(0u, elf_build_id(&object, &id));
+    EXPECT_EQ(0u, loaded_build_id(&object, &id));
     const Bytes other = {{4, 4, NT_GNU_BUILD_ID, 0x00554e48, 0x44332211}}; /* "HNU" */
     segments[1].p_vaddr = 0, segments[1].p_memsz = 5 * 4;
     object.segment_count = 2;
     object.bias = reinterpret_cast<uintptr_t>(&other);
-    EXPECT_EQ(0u, elf_build_id(&object, &id));
+    EXPECT_EQ(0u, loaded_build_id(&object, &id));
 }
 
 /* ---- what is really there ---- */
@@ -209,41 +214,41 @@ int g_here;
 TEST(Elf, TheObjectThatContains)
 {
     struct elf_object own, libc, none;
-    ASSERT_TRUE(elf_containing(&g_here, &own));
+    ASSERT_TRUE(loaded_containing(&g_here, &own));
     EXPECT_STREQ("", own.path);
     EXPECT_LE(own.base, reinterpret_cast<uintptr_t>(&g_here));
     EXPECT_GT(own.end, reinterpret_cast<uintptr_t>(&g_here));
-    ASSERT_TRUE(elf_containing(reinterpret_cast<const void *>(own.base), &libc));
+    ASSERT_TRUE(loaded_containing(reinterpret_cast<const void *>(own.base), &libc));
     EXPECT_EQ(own.base, libc.base);
-    EXPECT_FALSE(elf_containing(reinterpret_cast<const void *>(own.base - 1), &libc) && libc.base == own.base);
-    EXPECT_FALSE(elf_containing(reinterpret_cast<const void *>(own.end), &libc) && libc.base == own.base);
+    EXPECT_FALSE(loaded_containing(reinterpret_cast<const void *>(own.base - 1), &libc) && libc.base == own.base);
+    EXPECT_FALSE(loaded_containing(reinterpret_cast<const void *>(own.end), &libc) && libc.base == own.base);
     void *const version_of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    ASSERT_TRUE(elf_containing(version_of_libc, &libc));
+    ASSERT_TRUE(loaded_containing(version_of_libc, &libc));
     EXPECT_TRUE(elf_is_libc(&libc));
     EXPECT_EQ(version_of_libc, elf_symbol(&libc, "gnu_get_libc_version"));
-    EXPECT_FALSE(elf_containing(&none, &none)) << "the stack is no object's";
+    EXPECT_FALSE(loaded_containing(&none, &none)) << "the stack is no object's";
     char path[1024] = "", expected[1024] = "";
     ASSERT_GT(readlink("/proc/self/exe", expected, sizeof expected - 1), 0);
-    EXPECT_STREQ(expected, elf_path(&own, path, sizeof path));
-    EXPECT_EQ(libc.path, elf_path(&libc, path, sizeof path));
-    EXPECT_EQ(4, (memset(path, 'x', sizeof path), strlen(elf_path(&own, path, 5)))) << "cut";
+    EXPECT_STREQ(expected, loaded_path(&own, path, sizeof path));
+    EXPECT_EQ(libc.path, loaded_path(&libc, path, sizeof path));
+    EXPECT_EQ(4, (memset(path, 'x', sizeof path), strlen(loaded_path(&own, path, 5)))) << "cut";
 }
 
 TEST(Elf, DefinitionsBehindAnObject)
 {
     void *const real = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     struct elf_object own, libc;
-    ASSERT_TRUE(elf_containing(&g_here, &own) && elf_containing(real, &libc));
-    EXPECT_EQ(real, elf_symbol_behind(&g_here, "gnu_get_libc_version", nullptr));
-    EXPECT_EQ(nullptr, elf_symbol_behind(real, "gnu_get_libc_version", nullptr)) << "not its own";
-    EXPECT_EQ(nullptr, elf_symbol_behind(&g_here, "no_such_function", nullptr));
-    EXPECT_EQ(nullptr, elf_symbol_behind(&own, "gnu_get_libc_version", nullptr)) << "behind no object";
-    EXPECT_EQ(nullptr, elf_symbol_behind(&g_here, "gnu_get_libc_version", "GLIBC_0.1"));
-    EXPECT_EQ(real, elf_symbol_after(_DYNAMIC, "gnu_get_libc_version"));
-    EXPECT_EQ(nullptr, elf_symbol_after(_DYNAMIC, "no_such_function"));
-    EXPECT_EQ(nullptr, elf_symbol_after(libc.dynamic, "gnu_get_libc_version"));
+    ASSERT_TRUE(loaded_containing(&g_here, &own) && loaded_containing(real, &libc));
+    EXPECT_EQ(real, loaded_symbol_behind(&g_here, "gnu_get_libc_version", nullptr));
+    EXPECT_EQ(nullptr, loaded_symbol_behind(real, "gnu_get_libc_version", nullptr)) << "not its own";
+    EXPECT_EQ(nullptr, loaded_symbol_behind(&g_here, "no_such_function", nullptr));
+    EXPECT_EQ(nullptr, loaded_symbol_behind(&own, "gnu_get_libc_version", nullptr)) << "behind no object";
+    EXPECT_EQ(nullptr, loaded_symbol_behind(&g_here, "gnu_get_libc_version", "GLIBC_0.1"));
+    EXPECT_EQ(real, loaded_symbol_after(_DYNAMIC, "gnu_get_libc_version"));
+    EXPECT_EQ(nullptr, loaded_symbol_after(_DYNAMIC, "no_such_function"));
+    EXPECT_EQ(nullptr, loaded_symbol_after(libc.dynamic, "gnu_get_libc_version"));
     const ElfW(Dyn) nobodys = {};
-    EXPECT_EQ(nullptr, elf_symbol_after(&nobodys, "gnu_get_libc_version"));
+    EXPECT_EQ(nullptr, loaded_symbol_after(&nobodys, "gnu_get_libc_version"));
 }
 
 TEST(Elf, EachUntilSomebodyHasEnough)
@@ -257,11 +262,11 @@ TEST(Elf, EachUntilSomebodyHasEnough)
         return ++counted->seen == counted->most ? 17 : 0;
     };
     Count all = {0, 0}, two = {0, 2}, elsewhere = {0, 0};
-    EXPECT_EQ(0, elf_each(count, &all));
+    EXPECT_EQ(0, loaded_each(count, &all));
     EXPECT_GT(all.seen, 2);
-    EXPECT_EQ(17, elf_each(count, &two));
+    EXPECT_EQ(17, loaded_each(count, &two));
     EXPECT_EQ(2, two.seen);
-    EXPECT_EQ(0, elf_each_elsewhere(count, &elsewhere));
+    EXPECT_EQ(0, loaded_each_elsewhere(count, &elsewhere));
     EXPECT_EQ(0, elsewhere.seen);
 }
 

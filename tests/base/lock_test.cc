@@ -15,6 +15,7 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/base/word.h"
 #include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/sites.h"
 }
 
@@ -80,64 +80,64 @@ protected:
 
 TEST_F(Memory, Pages)
 {
-    char *pages = static_cast<char *>(memory_pages(10000));
+    char *pages = static_cast<char *>(pages_map(10000));
     ASSERT_TRUE(pages);
     EXPECT_EQ(kError, errno);
     EXPECT_EQ(std::string(10000, '\0'), std::string(pages, 10000));
     pages[9999] = 'x';
-    memory_pages_free(pages, 10000);
+    pages_unmap(pages, 10000);
     EXPECT_EQ((Asked{"map 10000", "unmap 10000"}), g_asked);
     g_none = true;
-    EXPECT_EQ(nullptr, memory_pages(4096));
+    EXPECT_EQ(nullptr, pages_map(4096));
 }
 
 /* Small things share 256 kB, of which the rest is lost where the next thing is too large for it. In multiples of 16 bytes;
  * what would take more than a quarter has pages of its own. */
 TEST_F(Memory, Kept)
 {
-    char *first = static_cast<char *>(memory_keep(1));
+    char *first = static_cast<char *>(pages_keep(1));
     EXPECT_EQ(Asked{"map 262144"}, g_asked);
     EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(first) % 16);
     size_t used = 16;
     for (const size_t size : {16u, 17u, 15u, 1000u, 65536u, 65521u, 32u}) {
-        char *next = static_cast<char *>(memory_keep(size));
+        char *next = static_cast<char *>(pages_keep(size));
         EXPECT_EQ(first + used, next) << size;
         EXPECT_EQ(std::string(size, '\0'), std::string(next, size));
         memset(next, 'x', size);
         used += (size + 15) / 16 * 16;
     }
     EXPECT_EQ(1u, g_asked.size());
-    EXPECT_TRUE(memory_keep(65537));
-    EXPECT_TRUE(memory_keep(100000));
+    EXPECT_TRUE(pages_keep(65537));
+    EXPECT_TRUE(pages_keep(100000));
     EXPECT_EQ((Asked{"map 262144", "map 65552", "map 100000"}), g_asked);
     const size_t left = 262144 - used;
-    EXPECT_EQ(first + used, memory_keep(65536));
-    EXPECT_EQ(first + used + 65536, memory_keep(left - 65536 - 32));
-    EXPECT_EQ(first + 262144 - 32, memory_keep(32)) << "the very end";
+    EXPECT_EQ(first + used, pages_keep(65536));
+    EXPECT_EQ(first + used + 65536, pages_keep(left - 65536 - 32));
+    EXPECT_EQ(first + 262144 - 32, pages_keep(32)) << "the very end";
     EXPECT_EQ(3u, g_asked.size());
     g_none = true;
-    EXPECT_EQ(nullptr, memory_keep(16));
-    EXPECT_EQ(nullptr, memory_keep(65537));
+    EXPECT_EQ(nullptr, pages_keep(16));
+    EXPECT_EQ(nullptr, pages_keep(65537));
     g_none = false;
-    char *second = static_cast<char *>(memory_keep(262144 / 4));
+    char *second = static_cast<char *>(pages_keep(262144 / 4));
     EXPECT_TRUE(second);
-    EXPECT_EQ(second + 65536, memory_keep(48));
+    EXPECT_EQ(second + 65536, pages_keep(48));
     g_none = true;
     for (int i = 0; i < 2; i++)
-        EXPECT_EQ(second + 65536 + 48 + 65536 * i, memory_keep(65536)) << "there is room for it";
-    EXPECT_EQ(nullptr, memory_keep(65536));
-    EXPECT_EQ(second + 3 * 65536 + 48, memory_keep(65536 - 48)) << "what is left serves smaller things";
-    EXPECT_EQ(nullptr, memory_keep(1));
-    memory_after_fork();
+        EXPECT_EQ(second + 65536 + 48 + 65536 * i, pages_keep(65536)) << "there is room for it";
+    EXPECT_EQ(nullptr, pages_keep(65536));
+    EXPECT_EQ(second + 3 * 65536 + 48, pages_keep(65536 - 48)) << "what is left serves smaller things";
+    EXPECT_EQ(nullptr, pages_keep(1));
+    pages_after_fork();
     g_none = false;
-    EXPECT_TRUE(memory_keep(1));
+    EXPECT_TRUE(pages_keep(1));
 }
 
 /* Whole pages go back to the system, the rest is overwritten; nothing beside it changes. */
 TEST_F(Memory, Cleared)
 {
     const size_t page = size_t(getpagesize()), all = 6 * page;
-    char *pages = static_cast<char *>(memory_pages(all));
+    char *pages = static_cast<char *>(pages_map(all));
     struct Row {
         size_t from, to, given_back; /* pages of it */
     };
@@ -156,7 +156,7 @@ TEST_F(Memory, Cleared)
             g_asked.clear();
             g_none = none;
             errno = kError;
-            memory_clear(pages + row.from, row.to - row.from);
+            pages_clear(pages + row.from, row.to - row.from);
             EXPECT_EQ(kError, errno);
             EXPECT_EQ(row.given_back ? Asked{"advise 4 of " + std::to_string(row.given_back * page)} : Asked{}, g_asked);
             const std::string expected =
@@ -164,7 +164,7 @@ TEST_F(Memory, Cleared)
             EXPECT_TRUE(std::string(pages, all) == expected) << row.from << " to " << row.to;
         }
     }
-    memory_pages_free(pages, all);
+    pages_unmap(pages, all);
 }
 
 /* ---- call sites ---- */

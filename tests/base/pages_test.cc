@@ -15,9 +15,10 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/base/word.h"
 #include "interpose/base/clock.h"
 #include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
+#include "interpose/base/pages.h"
 #include "interpose/base/peek.h"
 #include "interpose/base/retired.h"
 #include "interpose/base/sites.h"
@@ -110,7 +111,7 @@ TEST_F(Memory, IsCleared)
           Row{16, page - 16}, Row{page - 16, page + 16}, Row{16, 2 * page - 16}}) {
         for (size_t i = 0; i < 2 * page; i++)
             bytes[i] = 0xee;
-        memory_clear(bytes + row.from, row.to - row.from);
+        pages_clear(bytes + row.from, row.to - row.from);
         for (size_t i = 0; i < 2 * page; i++)
             ASSERT_EQ(i >= row.from && i < row.to ? 0 : 0xee, bytes[i]) << row.from << " " << row.to << " " << i;
     }
@@ -121,27 +122,27 @@ TEST_F(Memory, IsKept)
     std::vector<uint8_t *> small;
     for (size_t size : {size_t{1}, size_t{16}, size_t{17}, size_t{65536}, size_t{65537}, size_t{1} << 20})
         for (int i = 0; i < 3; i++) {
-            uint8_t *at = static_cast<uint8_t *>(memory_keep(size));
+            uint8_t *at = static_cast<uint8_t *>(pages_keep(size));
             ASSERT_TRUE(at);
             EXPECT_EQ(0u, address(at) % 16);
             EXPECT_EQ(0, at[0] | at[size - 1]);
             memset(at, 0xee, size);
         }
     /* of the same piece: one behind the other */
-    uint8_t *one = static_cast<uint8_t *>(memory_keep(17)), *two = static_cast<uint8_t *>(memory_keep(1)),
-            *three = static_cast<uint8_t *>(memory_keep(1));
+    uint8_t *one = static_cast<uint8_t *>(pages_keep(17)), *two = static_cast<uint8_t *>(pages_keep(1)),
+            *three = static_cast<uint8_t *>(pages_keep(1));
     EXPECT_EQ(one + 32, two);
     EXPECT_EQ(two + 16, three);
     for (int i = 0; i < 20; i++) { /* more than a piece of 256 KiB */
-        uint8_t *at = static_cast<uint8_t *>(memory_keep(40000));
+        uint8_t *at = static_cast<uint8_t *>(pages_keep(40000));
         EXPECT_EQ(0, at[0] | at[39999]) << i;
         memset(at, 0xee, 40000);
     }
-    EXPECT_EQ(nullptr, memory_pages(size_t{1} << 60));
-    EXPECT_EQ(nullptr, memory_keep(size_t{1} << 60));
-    void *pages = memory_pages(page);
+    EXPECT_EQ(nullptr, pages_map(size_t{1} << 60));
+    EXPECT_EQ(nullptr, pages_keep(size_t{1} << 60));
+    void *pages = pages_map(page);
     ASSERT_TRUE(pages);
-    memory_pages_free(pages, page);
+    pages_unmap(pages, page);
     uint8_t byte;
     EXPECT_EQ(0, peek(address(pages), &byte, 1)) << "it has gone";
 }

@@ -109,7 +109,7 @@ std::string images(const std::string &bytes, int result = 0)
 {
     const AtEnd at(bytes, 8);
     Seen seen = {};
-    EXPECT_EQ(code_images(at.data(), at.size(), nullptr, each, &seen), result);
+    EXPECT_EQ(images_plain(at.data(), at.size(), nullptr, each, &seen), result);
     return seen.given;
 }
 
@@ -142,7 +142,7 @@ TEST(Images, OtherObjectsAreNone)
     EXPECT_EQ(images("", -1), "");
     EXPECT_EQ(images("abc", -1), "");
     EXPECT_EQ(images(std::string(100, 'x'), -1), "");
-    EXPECT_EQ(code_images(nullptr, SIZE_MAX, nullptr, each, nullptr), -1);
+    EXPECT_EQ(images_plain(nullptr, SIZE_MAX, nullptr, each, nullptr), -1);
 }
 
 TEST(Images, TargetOfPtx)
@@ -169,14 +169,14 @@ TEST(Images, BySizesOfTheirOwn)
             int magic, version;
             const void *image;
         } wrapper = {0x466243b1, 1, at.data()};
-        EXPECT_EQ(code_images(at.data(), SIZE_MAX, nullptr, each, &seen), 0);
-        EXPECT_EQ(code_images(&wrapper, SIZE_MAX, nullptr, each, &sized), 0);
+        EXPECT_EQ(images_plain(at.data(), SIZE_MAX, nullptr, each, &seen), 0);
+        EXPECT_EQ(images_plain(&wrapper, SIZE_MAX, nullptr, each, &sized), 0);
         EXPECT_EQ(seen.given, images(bytes));
         EXPECT_EQ(sized.given, images(bytes));
-        EXPECT_EQ(code_images(&wrapper, sizeof wrapper, nullptr, each, &seen), -1) << "a pointer in a file";
+        EXPECT_EQ(images_plain(&wrapper, sizeof wrapper, nullptr, each, &seen), -1) << "a pointer in a file";
     }
     const AtEnd small(std::string("a", 2));
-    EXPECT_EQ(code_images(small.data(), SIZE_MAX, nullptr, each, nullptr), -1);
+    EXPECT_EQ(images_plain(small.data(), SIZE_MAX, nullptr, each, nullptr), -1);
 }
 
 TEST(Images, OfAContainer)
@@ -195,12 +195,12 @@ TEST(Images, AskedBeforeTheyAreUnpacked)
     const AtEnd at(both, 8);
     Seen seen = {};
     seen.refuse_ptx = 1;
-    EXPECT_EQ(code_images(at.data(), at.size(), wanted, each, &seen), 0);
+    EXPECT_EQ(images_plain(at.data(), at.size(), wanted, each, &seen), 0);
     EXPECT_EQ(seen.asked, "ptx 75 code 80 ");
     EXPECT_EQ(seen.given, "code 80 64; ");
     const AtEnd bare(text_for("sm_75"));
     seen.given.clear();
-    EXPECT_EQ(code_images(bare.data(), bare.size(), wanted, each, &seen), 0);
+    EXPECT_EQ(images_plain(bare.data(), bare.size(), wanted, each, &seen), 0);
     EXPECT_EQ(seen.given, "");
 }
 
@@ -210,7 +210,7 @@ TEST(Images, EndsWhereItIsTold)
     const AtEnd at(three, 8);
     Seen seen = {};
     seen.end_at = 1;
-    EXPECT_EQ(code_images(at.data(), at.size(), nullptr, each, &seen), 7);
+    EXPECT_EQ(images_plain(at.data(), at.size(), nullptr, each, &seen), 7);
     EXPECT_EQ(seen.given, "code 80 64; ");
 }
 
@@ -241,7 +241,7 @@ TEST(Images, CutAndDamagedAnywhere)
         const AtEnd at(bytes, 8);
         Seen seen = {};
         const uint32_t device = 80;
-        code_images(at.data(), at.size(), wanted, each, &seen);
+        images_plain(at.data(), at.size(), wanted, each, &seen);
         code_choose(at.data(), at.size(), &device, 1, 0, each, &seen);
         ASSERT_LE(seen.count, 6) << place;
     }
@@ -253,7 +253,7 @@ TEST(Images, CutAndDamagedAnywhere)
     images(small, -1);
     std::string none = whole; /* a header of no size */
     memset(&none[6], 0, 2);
-    EXPECT_EQ(code_images(none.data(), none.size(), nullptr, each, nullptr), -1);
+    EXPECT_EQ(images_plain(none.data(), none.size(), nullptr, each, nullptr), -1);
 }
 
 TEST(Choose, TheBestMachineCode)
@@ -342,14 +342,14 @@ TEST(Choose, UnpacksWhatIsChosenAlone)
 
 TEST(Words, OneForEach)
 {
-    EXPECT_STREQ(code_verdict_word(CODE_DIRECT), "direct");
-    EXPECT_STREQ(code_verdict_word(CODE_INDIRECT), "indirect");
-    EXPECT_STREQ(code_verdict_word(CODE_UNKNOWN), "unknown");
-    EXPECT_STREQ(code_why_words(CODE_WHY_NONE), "");
-    EXPECT_STREQ(code_why_words(CODE_WHY_INSTRUCTION), "an instruction that is not known");
+    EXPECT_STREQ(code_words_verdict(CODE_DIRECT), "direct");
+    EXPECT_STREQ(code_words_verdict(CODE_INDIRECT), "indirect");
+    EXPECT_STREQ(code_words_verdict(CODE_UNKNOWN), "unknown");
+    EXPECT_STREQ(code_words_why(CODE_WHY_NONE), "");
+    EXPECT_STREQ(code_words_why(CODE_WHY_INSTRUCTION), "an instruction that is not known");
     for (int why = CODE_WHY_NO_IMAGE; why <= CODE_WHY_MEMORY; why++) {
         for (int other = CODE_WHY_NONE; other < why; other++)
-            EXPECT_STRNE(code_why_words(static_cast<code_why>(why)), code_why_words(static_cast<code_why>(other)));
+            EXPECT_STRNE(code_words_why(static_cast<code_why>(why)), code_words_why(static_cast<code_why>(other)));
     }
 }
 

@@ -123,9 +123,9 @@ TEST(Read, Kernels)
     };
     std::string name;
     const code_image code = {nullptr, 0, 90, 0}, text = {nullptr, 0, 90, 1};
-    EXPECT_EQ(code_kernels(&code, each, &name), 3);
+    EXPECT_EQ(code_read_kernels(&code, each, &name), 3);
     EXPECT_EQ(name, "of machine code");
-    EXPECT_EQ(code_kernels(&text, each, &name), 3);
+    EXPECT_EQ(code_read_kernels(&text, each, &name), 3);
     EXPECT_EQ(name, "of text");
 }
 

@@ -10,8 +10,7 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/record/record.h"
-#include "interpose/record/rescue.h"
+#include "interpose/record/file/rescue.h"
 #include "interpose/state/thread.h"
 }
 
@@ -30,13 +29,13 @@ class Rescued : public testing::Test
 protected:
     void SetUp() override
     {
-        before_ = record_memory_is_there;
-        record_memory_is_there = is_there;
+        before_ = rescue_memory_is_there;
+        rescue_memory_is_there = is_there;
         g_there = {11, 12, 13, 14, 15};
     }
     void TearDown() override
     {
-        record_memory_is_there = before_;
+        rescue_memory_is_there = before_;
     }
     void add(uint8_t op, uint32_t object, const std::vector<uint64_t> &words, uint32_t result = 0)
     {
@@ -118,12 +117,12 @@ TEST_F(Rescued, WhoAllocatesSaysSoForThisChunkAndTheNext)
     struct ptds_chunk chunk = {};
     struct thread thread = {};
     thread.chunk = &chunk;
-    record_allocates(&thread);
+    rescue_allocates(&thread);
     EXPECT_EQ(1u, chunk.holds);
     EXPECT_EQ(1u, thread.allocates);
     thread.chunk = nullptr;
     thread.allocates = 0;
-    record_allocates(&thread);
+    rescue_allocates(&thread);
     EXPECT_EQ(1u, thread.allocates);
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 #include "interpose/state/hooks.h"
+#include "interpose/state/objects.h"
 
 struct touched watch_last;
 uint32_t watch_object, watch_generation;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# floor_test.sh SHIM CUPTI AUDITOR COMMAND CHILD PLAIN: what leaves this machine needs no glibc newer than 2.17, and works here. PLAIN is a
-# program that is not built so: the check must see that. Run by Bazel.
+# floor_test.sh SHIM CUPTI AUDITOR COMMAND CHILD PLAIN: what leaves this machine needs no glibc newer than 2.17, exports nothing of the archives
+# inside of it, and works here. PLAIN is a program that is not built so: the check must see that. Run by Bazel.
 set -euo pipefail
 shim=$1 cupti=$2 auditor=$3 command=$4 child=$5 plain=$6
 status=0
@@ -26,6 +26,8 @@ fi
 for library in libpthread.so.0 libdl.so.2; do
     readelf -d "$command" | grep -q "NEEDED.*\[$library\]" || wrong "the command does not name $library"
 done
+# The archives inside of the shim are its own: the program may have other versions of them.
+! nm --dynamic --defined-only "$shim" | grep -E ' (ZSTD|LZ4|HUF|FSE|XXH)' || wrong "the shim exports functions of libzstd or liblz4"
 ! readelf -d "$command" | grep -E 'RPATH|RUNPATH' || wrong "the command looks for libraries in a folder of the build"
 
 "$child" || wrong "the child, started as here"

@@ -8,9 +8,13 @@
 #include <iterator>
 
 extern "C" {
+#include "interpose/base/gate.h"
 #include "interpose/footprint/memories.h"
-#include "interpose/guard/pool.h"
-#include "interpose/guard/turn.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/repeat_launch.h"
 #include "interpose/state/capture.h"
 }
 
@@ -37,7 +41,7 @@ TEST_F(Short, NotForAThreadThatHasNoLaneOrATurnAlready)
 {
     EXPECT_EQ(0, with(&a_->here.lane_count, uint16_t(0), [] { return goes(); }));
     EXPECT_EQ(0, with(&a_->thread.held, uint64_t(1), [] { return goes(); }));
-    EXPECT_EQ(0, with(&rails[a_->lane()].tickets, rails[a_->lane()].tickets + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&issue_lanes[a_->lane()].tickets, issue_lanes[a_->lane()].tickets + 1, [] { return goes(); }));
     EXPECT_EQ(0, with(&a_->thread.fork_generation, thread_fork_generation + 1, [] { return goes(); }));
     EXPECT_EQ(0, with(&thread_self, static_cast<struct thread *>(nullptr), [] { return goes(); }));
 }
@@ -61,9 +65,9 @@ TEST_F(Short, VariablesThatNobodyHasAClaimOn)
     kernel_.variables = CODE_READ;
     EXPECT_EQ(0, goes());
     EXPECT_EQ(0u, a_->thread.held);
-    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    EXPECT_EQ(0u, issue_lanes[a_->lane()].gate);
     a_->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, nullptr);
-    EXPECT_EQ(0, guard_work_again(&a_->call)) << "missed";
+    EXPECT_EQ(0, repeat_launch_work(&a_->call)) << "missed";
     EXPECT_EQ(0, turn_again(&a_->call, &a_->here)) << "missed";
     EXPECT_EQ(1, turn_again(&a_->call, &a_->here)) << "the next call";
     turn_end(&a_->call);
@@ -107,17 +111,17 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
     uint64_t pointer = memory->base;
     void *params[] = {&pointer};
-    struct again again = {};
-    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
+    struct repeat_launch again = {};
+    EXPECT_EQ(1, repeat_launch_go(&again, kFunction, params));
     guard_launched_again(&again);
     kernel_.params = kernel_.listed = 1;
     kernel_.pointer[0] = {0, 0, 0, 1, 0};
-    EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
+    EXPECT_EQ(0, repeat_launch_go(&again, kFunction, params));
     EXPECT_EQ(1u, a_->thread.missed);
     a_->thread.missed = 0;
     warm(a_.get(), memory);
-    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
-    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    EXPECT_EQ(1, repeat_launch_go(&again, kFunction, params));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, issue_lanes[a_->lane()].gate);
     guard_launched_again(&again);
     kernel_.params = kernel_.listed = 0;
     memories_drop(memories_unmap(memory->base));
@@ -173,10 +177,10 @@ TEST_F(Short, ACallHasTheGateUntilTheDriverHasIt)
     static struct memory memory = make_memory(78);
     warm(a_.get(), &memory);
     a_->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
-    ASSERT_EQ(1, guard_work_again(&a_->call));
-    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    ASSERT_EQ(1, repeat_launch_work(&a_->call));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, issue_lanes[a_->lane()].gate);
     a_->end();
-    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    EXPECT_EQ(0u, issue_lanes[a_->lane()].gate);
     EXPECT_EQ(0u, a_->thread.held);
 }
 
@@ -193,13 +197,13 @@ TEST_F(Short, ACallGoesToItsThreadsLane)
         one->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, mine);
         one->call.flags = PTDS_CALL_TIMED;
         one->call.guarded.lane = 99;
-        ASSERT_EQ(1, guard_work_again(&one->call));
+        ASSERT_EQ(1, repeat_launch_work(&one->call));
         EXPECT_EQ(one->lane(), one->call.guarded.lane);
         EXPECT_EQ(GUARD_WORK, one->call.guarded.kind);
         EXPECT_EQ(PTDS_CALL_TIMED | PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED, one->call.flags);
-        EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[one->lane()].gate);
+        EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, issue_lanes[one->lane()].gate);
         one->end();
-        EXPECT_EQ(0u, rails[one->lane()].gate);
+        EXPECT_EQ(0u, issue_lanes[one->lane()].gate);
     }
     pool_thread_gone(&other.here);
 }
@@ -209,15 +213,15 @@ TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)
     struct call *call = &a_->call;
     const auto again = [&](uint16_t api, uint8_t op) {
         a_->fill(api, op, nullptr);
-        const int goes = guard_work_again(call);
+        const int goes = repeat_launch_work(call);
         call->guarded.kind = goes ? call->guarded.kind : 0;
-        guard_leaving(call);
+        around_call_leaving(call);
         return goes;
     };
     EXPECT_EQ(1, again(API_cuLaunchKernel, PTDS_OP_LAUNCH));
     EXPECT_EQ(PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED, call->flags & (PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED));
-    EXPECT_EQ(rails[a_->lane()].handle, call->target);
-    EXPECT_EQ(rails[a_->lane()].uid, call->target_uid);
+    EXPECT_EQ(issue_lanes[a_->lane()].handle, call->target);
+    EXPECT_EQ(issue_lanes[a_->lane()].uid, call->target_uid);
     EXPECT_EQ(context_->legacy_uid, call->stream_uid);
     EXPECT_EQ(1, again(API_cuMemsetD8Async, PTDS_OP_MEMSET));
     EXPECT_EQ(0, again(API_cuEventRecord, PTDS_OP_EVENT_RECORD));

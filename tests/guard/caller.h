@@ -10,9 +10,12 @@
 #include <atomic>
 
 extern "C" {
+#include "interpose/state/contexts.h"
 #include "interpose/driver/driver.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/rails.h"
 }
 
 #include "tests/guard/memory.h"
@@ -102,7 +105,7 @@ struct Caller {
     }
     void end()
     {
-        guard_leave(&call);
+        around_call_leave(&call);
     }
     void launch(struct memory *memory)
     {
@@ -121,9 +124,9 @@ protected:
     void SetUp() override
     {
         install_driver();
-        context_ = objects_context(kContext);
+        context_ = contexts_get(kContext);
         ASSERT_TRUE(context_);
-        ASSERT_EQ(2u, guard_make_lanes(context_, 2, 0, 0, 0));
+        ASSERT_EQ(2u, pool_streams_make(context_, 2, 0, 0, 0));
     }
     /* The next launch on the memory goes quickly. */
     static void warm(Caller *caller, struct memory *memory)

@@ -3,12 +3,22 @@
  * What the driver is asked on behalf of a program's work, word by word and in its order: which events are recorded where,
  * who waits for them, and what is done where the driver refuses.
  */
+extern "C" {
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/guard.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
+
+extern "C" {
+#include "interpose/base/gate.h"
+#include "interpose/state/contexts.h"
+}
 
 namespace
 {
@@ -294,11 +304,11 @@ TEST_F(Carried, ACallOnTwoStreams)
     struct stream *s = stream("S");
     begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&m_, 1));
     EXPECT_EQ(uint64_t{HELD_TURN | HELD_GATE}, a_->thread.held & 0xff);
-    EXPECT_EQ(uint32_t{GATE_HELD}, rails[a_->lane()].gate);
+    EXPECT_EQ(uint32_t{GATE_HELD}, issue_lanes[a_->lane()].gate);
     a_->call.stream = s;
     guard_stream_work(&a_->call);
-    EXPECT_EQ(0u, rails[a_->lane()].gate);
-    EXPECT_EQ(rails[a_->lane()].tickets, rails[a_->lane()].serving);
+    EXPECT_EQ(0u, issue_lanes[a_->lane()].gate);
+    EXPECT_EQ(issue_lanes[a_->lane()].tickets, issue_lanes[a_->lane()].serving);
     EXPECT_EQ(uint64_t{HELD_TURN}, a_->thread.held & 0xff);
     EXPECT_EQ(s->lane - 1, a_->thread.held >> 8 & 0xffff);
     EXPECT_EQ(0u, a_->thread.held >> 24 & 0xff) << "no mark follows";
@@ -316,7 +326,7 @@ TEST_F(Carried, WhileALaneIsLookedForAnotherThreadMakesIt)
     const auto lanes = [](const char *name) {
         int count = 0;
         for (unsigned i = 0; i < guard_state.order.high; i++)
-            count += guard_state.order.lanes[i]->open && named(rails[i].handle) == name;
+            count += guard_state.order.lanes[i]->open && named(issue_lanes[i].handle) == name;
         return count;
     };
     struct memory unwritten = make_memory(50);
@@ -328,7 +338,7 @@ TEST_F(Carried, WhileALaneIsLookedForAnotherThreadMakesIt)
     g_meanwhile = [&] { EXPECT_EQ("T?; L0", writes(b_, &seen_)); };
     EXPECT_EQ("T?; L0", writes(a_, &seen_));
     EXPECT_EQ(1, lanes("L0"));
-    EXPECT_EQ(2u, rails_users(a_->lane()));
+    EXPECT_EQ(2u, issue_users(a_->lane()));
     EXPECT_EQ(1u, context_->pool->opened);
     another();
     g_meanwhile = [&] { EXPECT_EQ("T?; e1 on L0; legacy after e1; legacy; e1 on legacy", writes(b_, &seen_, kLegacy)); };
@@ -490,8 +500,8 @@ TEST_F(Carried, AMarkOfLongAgo)
     EXPECT_EQ("S", writes(a_, &m_, s));
     EXPECT_EQ("L0", writes(a_, &n_));
     EXPECT_EQ("e1 on S; S", writes(a_, &seen_, s));
-    struct rail *rail = &rails[s->lane - 1];
-    rail->tickets += 0x80000010u, rail->serving += 0x80000010u;
+    struct issue_lane *issuing = &issue_lanes[s->lane - 1];
+    issuing->tickets += 0x80000010u, issuing->serving += 0x80000010u;
     EXPECT_EQ("T after e1; T", writes(b_, &m_, t));
 }
 

@@ -14,8 +14,11 @@
 extern "C" {
 #include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
-#include "interpose/guard/claims.h"
-#include "interpose/guard/ledger.h"
+#include "interpose/guard/decide/ledger.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
 }
 
 #include "tests/guard/memory.h"
@@ -68,13 +71,13 @@ struct Lanes {
         op.lane = uint16_t(lane);
         op.work = 1;
         op.touched = &of[memory].touched;
-        order_catch_up(&o, &op);
+        repeat_rights_catch_up(&o, &op);
         order_add(&o, &op, &plan);
     }
     bool quickly(unsigned i)
     {
         gate_take(&of[i].gate, GATE_HELD | GATE_QUICK);
-        const int again = order_again(&o, i, &of[i].touched);
+        const int again = repeat_rights_use(&o, i, &of[i].touched);
         if (again)
             of[i].issued.fetch_add(1, std::memory_order_relaxed);
         gate_drop(&of[i].gate, 1);
@@ -100,7 +103,7 @@ const char *take_away(Lanes *l, unsigned i, long *seen)
     op.work = 1;
     op.touched = &l->of[i].touched;
     lock_take(&l->lock);
-    order_catch_up(&l->o, &op);
+    repeat_rights_catch_up(&l->o, &op);
     gate_await_quick(&l->of[i].gate);
     const long issued = l->of[i].issued.load(std::memory_order_relaxed);
     if (issued != *seen && l->newest(i) <= l->of[i].registered)
@@ -150,14 +153,14 @@ TEST(Claims, NothingGoesQuicklyOnceAHostsWaitIsBeingRegistered)
     op.waits = 1;
     l.slowly(0);
     l.slowly(0);
-    order_catch_up(&l.o, &op);
+    repeat_rights_catch_up(&l.o, &op);
     EXPECT_TRUE(l.quickly(0)) << "everybody is promised everything";
     ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
     EXPECT_FALSE(l.quickly(0));
     l.slowly(0);
     l.slowly(0);
     EXPECT_TRUE(l.quickly(0));
-    order_catch_up(&l.o, &op);
+    repeat_rights_catch_up(&l.o, &op);
     EXPECT_FALSE(l.quickly(0));
 }
 
@@ -172,12 +175,12 @@ TEST(Claims, AfterAHostsWaitTheNextOperationIsRegistered)
     op.touched = &l.of[0].touched;
     ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
     l.slowly(0);
-    EXPECT_TRUE(order_again(&l.o, 0, &nothing));
-    order_catch_up(&l.o, &op);
+    EXPECT_TRUE(repeat_rights_use(&l.o, 0, &nothing));
+    repeat_rights_catch_up(&l.o, &op);
     order_add(&l.o, &op, &l.plan);
-    order_waits(&l.o, 0, 1, &promise);
-    EXPECT_FALSE(order_again(&l.o, 0, &nothing));
-    order_promise_drop(&promise);
+    promises_host_waits(&l.o, 0, 1, &promise);
+    EXPECT_FALSE(repeat_rights_use(&l.o, 0, &nothing));
+    promises_drop(&promise);
 }
 
 TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
@@ -187,7 +190,7 @@ TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
         const int lane = order_lane_open(&o, LANE_NON_BLOCKING, 0, 0);
         ASSERT_EQ(0, lane);
         order_lane_close(&o, lane);
-        ASSERT_EQ(1, order_reclaim(&o, lane));
+        ASSERT_EQ(1, order_lane_reclaim(&o, lane));
     }
     EXPECT_TRUE(o.free_running);
 }
@@ -220,7 +223,7 @@ struct Shared {
         op.lane = uint16_t(lane);
         op.work = 1;
         op.touched = &touched[i];
-        order_catch_up(&o, &op);
+        repeat_rights_catch_up(&o, &op);
         order_add(&o, &op, &plan);
         return plan;
     }
@@ -233,7 +236,7 @@ TEST(Claims, ThreadsThatShareALaneKeepTheirsBesideEachOther)
         for (unsigned i = 0; i < Shared::kAll; i++)
             s.add(0, i);
     for (unsigned i = 0; i < Shared::kAll; i++)
-        EXPECT_TRUE(order_again(&s.o, 0, &s.touched[i])) << i;
+        EXPECT_TRUE(repeat_rights_use(&s.o, 0, &s.touched[i])) << i;
 }
 
 TEST(Claims, WhateverPlaceOneHasItsUseIsFoundByOthers)
@@ -244,12 +247,12 @@ TEST(Claims, WhateverPlaceOneHasItsUseIsFoundByOthers)
             s.add(0, i);
     for (unsigned i = 0; i < Shared::kAll; i++) {
         const moment before = s.o.now;
-        ASSERT_TRUE(order_again(&s.o, 0, &s.touched[i])) << i;
+        ASSERT_TRUE(repeat_rights_use(&s.o, 0, &s.touched[i])) << i;
         const struct order_plan &plan = s.add(1, i);
         ASSERT_EQ(1, plan.count) << i;
         EXPECT_EQ(0, plan.waits[0].lane);
         EXPECT_GT(plan.waits[0].until, before) << "memory " << i << ": the quick operation was not seen";
-        EXPECT_FALSE(order_again(&s.o, 0, &s.touched[i])) << i;
+        EXPECT_FALSE(repeat_rights_use(&s.o, 0, &s.touched[i])) << i;
     }
 }
 
@@ -258,11 +261,11 @@ TEST(Claims, WhereARowIsFullTheNewestHold)
 {
     static struct order o;
     static struct order_plan plan;
-    static struct memory memory[CLAIM_ROW * 2];
-    static struct touched touched[CLAIM_ROW * 2];
+    static struct memory memory[RIGHTS_ROW * 2];
+    static struct touched touched[RIGHTS_ROW * 2];
     ASSERT_EQ(0, order_lane_open(&o, LANE_DEFAULT, 0, 0));
     for (int round = 0; round < 2; round++)
-        for (unsigned i = 0; i < CLAIM_ROW * 2; i++) {
+        for (unsigned i = 0; i < RIGHTS_ROW * 2; i++) {
             if (round == 0)
                 memory[i] = make_memory(7 + 64 * i);
             touched[i].count = 1;
@@ -270,14 +273,14 @@ TEST(Claims, WhereARowIsFullTheNewestHold)
             struct order_op op = {};
             op.work = 1;
             op.touched = &touched[i];
-            order_catch_up(&o, &op);
+            repeat_rights_catch_up(&o, &op);
             order_add(&o, &op, &plan);
-            EXPECT_TRUE(round == 0 && i == 0 ? true : order_again(&o, 0, &touched[i])) << round << ' ' << i;
+            EXPECT_TRUE(round == 0 && i == 0 ? true : repeat_rights_use(&o, 0, &touched[i])) << round << ' ' << i;
         }
     unsigned held = 0;
-    for (unsigned i = 0; i < CLAIM_ROW * 2; i++)
-        held += unsigned(order_again(&o, 0, &touched[i]));
-    EXPECT_EQ(unsigned(CLAIM_ROW), held);
+    for (unsigned i = 0; i < RIGHTS_ROW * 2; i++)
+        held += unsigned(repeat_rights_use(&o, 0, &touched[i]));
+    EXPECT_EQ(unsigned(RIGHTS_ROW), held);
 }
 
 /* ---- the gate ---- */

@@ -14,9 +14,11 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
-#include "interpose/guard/claims.h"
-#include "interpose/guard/lanes.h"
+#include "interpose/base/pages.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
 }
 
 #include "tests/guard/memory.h"
@@ -44,7 +46,7 @@ protected:
         op.lane = uint16_t(lane);
         op.work = 1;
         op.touched = &touched;
-        order_catch_up(&o_, &op);
+        repeat_rights_catch_up(&o_, &op);
         order_add(&o_, &op, &plan_);
     }
     bool waits_for_one(unsigned lane) const
@@ -66,13 +68,13 @@ TEST_F(Decisions, WhateverLaneABlockingStreamHas)
         ASSERT_EQ(blocking, before);
         add(apart, &memory);
         add(apart);
-        order_event_recorded(&o_, apart, &event);
+        promises_event_recorded(&o_, apart, &event);
         add(blocking);
-        order_event_awaited(&o_, blocking, &event);
-        order_event_followed(&o_, blocking, &event);
+        promises_event_awaited(&o_, blocking, &event);
+        promises_event_followed(&o_, blocking, &event);
         add(legacy, &memory);
         EXPECT_TRUE(waits_for_one(apart)) << plan_.count << " waits";
-        order_recorded_drop(&event);
+        promises_recorded_drop(&event);
     }
 }
 
@@ -130,14 +132,36 @@ TEST_F(Decisions, WhichOfAThreadsLanes)
             }
 }
 
+/* A program that waits after each kernel stays on one stream, wherever that is among the thread's lanes. */
+TEST_F(Decisions, WorkStaysWhereTheThreadWasIfAllItsWorkIsDone)
+{
+    struct memory own = make_memory(1), other = make_memory(2);
+    const uint16_t lanes[] = {uint16_t(open(LANE_DEFAULT)), uint16_t(open(LANE_DEFAULT)), uint16_t(open(LANE_DEFAULT))};
+    struct touched touched = {};
+    touched.count = 1;
+    touched.at[0] = {&other, 0, UINT64_MAX, 1};
+    struct order_op op = {};
+    op.work = 1;
+    op.touched = &touched;
+    add(lanes[0], &own);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "beside work that is not done";
+    add(lanes[1], &other);
+    promises_done(&o_, lanes[0], o_.now);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "after what it conflicts with";
+    touched.at[0].memory = &own;
+    EXPECT_EQ(lanes[2], order_choose(&o_, &op, lanes, 3)) << "beside the work on lane 1, which is not done";
+    promises_done(&o_, lanes[1], o_.now);
+    EXPECT_EQ(lanes[1], order_choose(&o_, &op, lanes, 3)) << "all is done: where the newest was";
+}
+
 /* 0: the second operation waits for the first, of which nothing could be noted. */
 int where_no_memory_is_left(struct order *o, const struct order_plan *plan, const std::function<void()> &first,
                             const std::function<void()> &second)
 {
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+    if (setrlimit(RLIMIT_AS, &none) != 0 || pages_map(PAGES_SMALLEST))
         return 3;
-    while (memory_keep(16))
+    while (pages_keep(16))
         ;
     first();
     if (!o->crowded)

@@ -4,8 +4,11 @@
 #include <cstring>
 
 extern "C" {
-#include "interpose/guard/claims.h"
-#include "interpose/guard/reach.h"
+#include "interpose/guard/decide/lane_limits.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
 }
 
 namespace ptds_test
@@ -23,16 +26,16 @@ void empty_order()
 {
     static struct lane *lanes[ORDER_LANES];
     for (unsigned d = 0; d < 2; d++)
-        order_all_done(&g_order, d, g_order.now + 1);
+        promises_all_done(&g_order, d, g_order.now + 1);
     for (unsigned i = 0; i < g_order.high; i++) {
         if (g_order.lanes[i]->open)
             order_lane_close(&g_order, i);
-        order_reclaim(&g_order, i);
+        order_lane_reclaim(&g_order, i);
     }
-    reach_drop(&g_order.known);
+    lane_limits_drop(&g_order.known);
     for (unsigned d = 0; d < 2; d++) {
-        reach_drop(&g_order.domains[d].joined);
-        reach_drop(&g_order.domains[d].joined_at_last);
+        lane_limits_drop(&g_order.domains[d].joined);
+        lane_limits_drop(&g_order.domains[d].joined_at_last);
     }
     memcpy(lanes, g_order.lanes, sizeof lanes);
     order_reset(&g_order);
@@ -67,9 +70,9 @@ Executor::Executor(const World &world) : world_(world), of_stream_(world.streams
 Executor::~Executor()
 {
     for (auto &event : events_)
-        order_recorded_drop(&event.carried);
+        promises_recorded_drop(&event.carried);
     for (auto &wait : host_waits_)
-        order_promise_drop(&wait.promise);
+        promises_drop(&wait.promise);
     for (auto &memory : g_memories)
         order_memory_gone(&g_order, &memory);
     empty_order();
@@ -238,7 +241,7 @@ static std::vector<uint16_t> without(const std::vector<uint16_t> &lanes, unsigne
     return rest;
 }
 
-/* As turn.c asks: plain work of a thread with one lane, on memory that the host can't touch. */
+/* As carry_out/turn.h asks: plain work of a thread with one lane, on memory that the host can't touch. */
 bool Executor::may_come_again(const Call &call, const std::vector<uint16_t> &own) const
 {
     return own.size() == 1 && call.op == Op::Work && !call.opaque && call.join == Join::Nothing && !touched_.host &&
@@ -258,7 +261,7 @@ void Executor::came_again(int i, int number, Outcome *outcome)
 /* What came again has the moment at which it is registered at last. */
 void Executor::catch_up(const struct order_op *op)
 {
-    order_catch_up(&g_order, op);
+    repeat_rights_catch_up(&g_order, op);
     for (size_t l = 0; l < lanes_.size(); l++) {
         if (!lanes_[l].unregistered)
             continue;
@@ -290,7 +293,7 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
     const std::vector<uint16_t> others = looks_at_all(call) ? without(own, op.lane) : std::vector<uint16_t>();
     op.fully = others.data();
     op.fully_count = others.size();
-    if (may_come_again(call, own) && order_again(&g_order, op.lane, op.touched)) {
+    if (may_come_again(call, own) && repeat_rights_use(&g_order, op.lane, op.touched)) {
         came_again(i, op.lane, outcome);
         return;
     }
@@ -314,12 +317,12 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
     record_mark(op.lane, g_plan.mark_after, outcome);
     Event &event = events_[call.event];
     if (call.op == Op::Record) {
-        order_event_recorded(&g_order, op.lane, &event.carried);
+        promises_event_recorded(&g_order, op.lane, &event.carried);
         event.recorded = true;
         event.covers = lane.tail;
     } else if (call.op == Op::Wait) {
-        order_event_awaited(&g_order, op.lane, &event.carried);
-        order_event_followed(&g_order, op.lane, &event.carried);
+        promises_event_awaited(&g_order, op.lane, &event.carried);
+        promises_event_followed(&g_order, op.lane, &event.carried);
     }
 }
 
@@ -341,7 +344,7 @@ void Executor::reclaim(Outcome *outcome)
 {
     for (size_t i = 0; i < gone_.size();) {
         const int lane = gone_[i];
-        if (!order_reclaim(&g_order, lane)) {
+        if (!order_lane_reclaim(&g_order, lane)) {
             i++;
             continue;
         }
@@ -374,8 +377,8 @@ void Executor::begin_wait(const Call &call, Outcome *outcome)
     record_mark(op.lane, g_plan.mark_after, outcome);
     host.lane = op.lane;
     host.until = lane.last;
-    memcpy(host.real, g_order.lanes[op.lane]->real, sizeof host.real);
-    order_waits(&g_order, op.lane, 0, &host.promise);
+    memcpy(host.ordered, g_order.lanes[op.lane]->ordered, sizeof host.ordered);
+    promises_host_waits(&g_order, op.lane, 0, &host.promise);
     host.covers = lane.tail;
     outcome->real = host.covers | finished_;
 }
@@ -384,9 +387,9 @@ void Executor::end_wait(int thread)
 {
     HostWait &host = host_waits_[thread];
     finished_ |= host.covers;
-    order_done_with(&g_order, host.lane, host.until, host.real);
-    order_known(&g_order, &host.promise);
-    order_promise_drop(&host.promise);
+    promises_done_with(&g_order, host.lane, host.until, host.ordered);
+    promises_host_knows(&g_order, &host.promise);
+    promises_drop(&host.promise);
     host.pending = false;
 }
 
@@ -394,8 +397,8 @@ void Executor::event_wait(const Call &call, Outcome *outcome)
 {
     finished_ |= events_[call.event].covers;
     outcome->real = outcome->without = finished_;
-    order_event_done(&g_order, &events_[call.event].carried);
-    order_known(&g_order, &events_[call.event].carried.promise);
+    promises_event_done(&g_order, &events_[call.event].carried);
+    promises_host_knows(&g_order, &events_[call.event].carried.promise);
     reclaim(outcome);
 }
 
@@ -408,12 +411,12 @@ void Executor::device_wait(const Call &call, Outcome *outcome)
             continue;
         struct promise promise = {};
         finished_ |= lanes_[i].tail;
-        order_waits(&g_order, i, 0, &promise);
-        order_known(&g_order, &promise);
-        order_promise_drop(&promise);
+        promises_host_waits(&g_order, i, 0, &promise);
+        promises_host_knows(&g_order, &promise);
+        promises_drop(&promise);
     }
     outcome->real = outcome->without = finished_;
-    order_all_done(&g_order, domain, last_moment_);
+    promises_all_done(&g_order, domain, last_moment_);
     reclaim(outcome);
 }
 

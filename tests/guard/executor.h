@@ -10,7 +10,7 @@
 #include "tests/guard/program.h"
 
 extern "C" {
-#include "interpose/guard/order.h"
+#include "interpose/guard/decide/order.h"
 }
 
 namespace ptds_test
@@ -75,7 +75,7 @@ private:
         int lane = 0;
         Set covers = 0;
         moment until = 0;
-        moment real[ORDER_LANES];
+        moment ordered[ORDER_LANES];
         struct promise promise = {};
     };
 

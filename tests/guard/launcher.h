@@ -9,7 +9,8 @@
 
 extern "C" {
 #include "interpose/footprint/kernels.h"
-#include "interpose/guard/again.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/repeat_launch.h"
 }
 
 #include "tests/guard/caller.h"
@@ -42,10 +43,10 @@ protected:
     }
     static int goes(CUfunction function = kFunction)
     {
-        struct again again = {};
-        if (!guard_launch_again(&again, function, nullptr))
+        struct repeat_launch again = {};
+        if (!repeat_launch_go(&again, function, nullptr))
             return 0;
-        EXPECT_EQ(rails[thread_self->last_context->lanes[0]].handle, again.target);
+        EXPECT_EQ(issue_lanes[thread_self->last_context->lanes[0]].handle, again.target);
         guard_launched_again(&again);
         return 1;
     }

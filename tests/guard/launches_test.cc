@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launches' doors (doors/quick.c), where nothing is recorded and where launches are: which launches they send the short
- * way, and what the driver then gets.
+ * The launches' doors (doors/quick_launches.c), where nothing is recorded and where launches are: which launches they send
+ * the short way, and what the driver then gets.
  */
 #include "tests/guard/launcher.h"
 
@@ -9,9 +9,12 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/doors/doors.h"
+#include "interpose/doors/quick_launches.h"
+#include "interpose/doors/wrappers.h"
+#include "interpose/base/gate.h"
 #include "interpose/footprint/memories.h"
-#include "interpose/record/quick.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/record/quick_record.h"
 }
 
 namespace
@@ -42,7 +45,7 @@ CUresult driver_launch(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsign
     g_got.stream = stream;
     g_got.params = params;
     g_got.extra = extra;
-    g_got.gate = rails[thread_self->last_context->lanes[0]].gate;
+    g_got.gate = issue_lanes[thread_self->last_context->lanes[0]].gate;
     shape_of(gx, gy, gz, bx, by, bz, shared);
     if (g_kernel)
         g_kernel->plain = 0;
@@ -90,8 +93,8 @@ protected:
         Short::SetUp();
         driver_real[API_cuLaunchKernel][0] = reinterpret_cast<void *>(driver_launch);
         driver_real[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(driver_launch_ex);
-        door_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
-        door_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
+        wrappers_go[API_cuLaunchKernel][0] = reinterpret_cast<void *>(wrapper_launch);
+        wrappers_go[API_cuLaunchKernelEx][0] = reinterpret_cast<void *>(wrapper_launch_ex);
         quick_launches(GetParam());
         if (GetParam())
             record();
@@ -99,12 +102,12 @@ protected:
     }
     void TearDown() override
     {
-        record_running = 0;
+        recorder_running = 0;
         Short::TearDown();
     }
     void record()
     {
-        if (door_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
+        if (wrappers_go[API_cuLaunchKernel][0] == reinterpret_cast<void *>(wrapper_launch))
             GTEST_SKIP() << "with a sanitizer recorded launches all go the long way";
         struct thread *thread = &a_->thread;
         thread->chunk = reinterpret_cast<struct ptds_chunk *>(chunk_.data());
@@ -113,12 +116,12 @@ protected:
         thread->counts = counts_.data();
         thread->defaults = &defaults_;
         thread->stacks = stacks_.data();
-        record_running = 1;
+        recorder_running = 1;
     }
     /* Twice from one place, which is known the second time. */
     static __attribute__((noinline)) CUresult launch(CUstream stream, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(door_go[API_cuLaunchKernel][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch)>(wrappers_go[API_cuLaunchKernel][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};
@@ -128,7 +131,7 @@ protected:
     }
     static __attribute__((noinline)) CUresult launch_ex(const CUlaunchConfig *config, void **extra, int times = 2)
     {
-        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(door_go[API_cuLaunchKernelEx][0]);
+        const auto door = reinterpret_cast<__typeof__(&driver_launch_ex)>(wrappers_go[API_cuLaunchKernelEx][0]);
         CUresult result = CUDA_SUCCESS;
         for (volatile int i = 0; i < times; i = i + 1) {
             g_got = {};
@@ -148,7 +151,7 @@ protected:
     {
         EXPECT_EQ(1, g_got.driver);
         EXPECT_EQ(0, g_got.wrapper);
-        EXPECT_EQ(rails[a_->lane()].handle, g_got.stream);
+        EXPECT_EQ(issue_lanes[a_->lane()].handle, g_got.stream);
         for (unsigned i = 0; i < 7; i++)
             EXPECT_EQ(i + 1, g_got.shape[i]);
         EXPECT_EQ(GetParam() != 0, a_->thread.chunk && a_->thread.chunk->committed);
@@ -226,7 +229,7 @@ TEST_P(Launches, HaveTheGateUntilTheDriverHasThem)
         ex ? launch_ex(&plain, nullptr) : launch(nullptr, nullptr);
         EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, g_got.gate);
         went_to_lane();
-        EXPECT_EQ(0u, rails[a_->lane()].gate);
+        EXPECT_EQ(0u, issue_lanes[a_->lane()].gate);
         EXPECT_EQ(0u, a_->thread.held);
     }
     module_.memory = nullptr;

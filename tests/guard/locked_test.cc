@@ -2,8 +2,19 @@
  *
  * Whoever changes what the guard keeps does so under its lock: each waits while another thread has it, and gives it back.
  */
+extern "C" {
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 #include "tests/guard/waits.h"
+
+extern "C" {
+#include "interpose/base/lock.h"
+}
 
 namespace
 {
@@ -91,7 +102,7 @@ TEST_F(Locked, QuestionsWithoutAnAnswerAreNot)
     records(b_, e, kOn);
     result_ = CUDA_ERROR_NOT_READY;
     EXPECT_TRUE(waits_after(kNoStream, API_cuEventQuery, PTDS_OP_EVENT_QUERY, asking)) << "what was promised takes memory";
-    EXPECT_EQ(0u, a_->call.guarded.promise.reach.capacity);
+    EXPECT_EQ(0u, a_->call.guarded.promise.limits.capacity);
 }
 
 TEST_F(Locked, WhatComesAndGoes)
@@ -99,11 +110,11 @@ TEST_F(Locked, WhatComesAndGoes)
     struct context *other = fresh("C2", 1);
     Caller *d = thread(other);
     writes(d, &m_);
-    EXPECT_TRUE(waits([&] { guard_make_lanes(other, 2, CU_STREAM_DEFAULT, 0, 0); }));
+    EXPECT_TRUE(waits([&] { pool_streams_make(other, 2, CU_STREAM_DEFAULT, 0, 0); }));
     EXPECT_TRUE(waits([&] { pool_lanes_of(&d->here, 2); }));
-    EXPECT_TRUE(waits([&] { guard_thread_ends(&d->thread); }));
+    EXPECT_TRUE(waits([&] { object_changes_thread_ends(&d->thread); }));
     EXPECT_TRUE(waits([&] { pool_context_gone(other); }));
-    EXPECT_TRUE(waits([&] { guard_memory_gone(&m_); }));
+    EXPECT_TRUE(waits([&] { object_changes_memory_gone(&m_); }));
     struct context late = {};
     late.handle = CUcontext(0x77);
     EXPECT_TRUE(waits([&] { pool_of(&late); }));
@@ -116,13 +127,13 @@ TEST_F(Locked, AMemoryThatGoesTakesItsHistoryWithIt)
 {
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
-    guard_memory_gone(&m_);
+    object_changes_memory_gone(&m_);
     EXPECT_EQ(nullptr, m_.ledger);
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ(1, a_->call.guarded.again);
-    guard_memory_gone(&m_);
+    object_changes_memory_gone(&m_);
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ(0, a_->call.guarded.again) << "nor has anybody a claim on it";
 }

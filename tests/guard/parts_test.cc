@@ -13,11 +13,14 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
-#include "interpose/guard/arrays.h"
-#include "interpose/guard/claims.h"
-#include "interpose/guard/ledger.h"
-#include "interpose/guard/reach.h"
+#include "interpose/base/pages.h"
+#include "interpose/guard/decide/lane_limits.h"
+#include "interpose/guard/decide/ledger.h"
+#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/promises.h"
+#include "interpose/guard/decide/repeat_rights.h"
+#include "interpose/guard/decide/small_arrays.h"
 }
 
 #include "tests/guard/memory.h"
@@ -32,7 +35,7 @@ struct Array {
     uint16_t capacity = 0;
     bool grow(struct arrays *arrays, uint16_t count)
     {
-        void *larger = arrays_grow(arrays, at, count, &capacity);
+        void *larger = small_arrays_grow(arrays, at, count, &capacity);
         at = larger ? larger : at;
         return larger != nullptr;
     }
@@ -78,7 +81,7 @@ TEST(Arrays, ServeAgainBySize)
     ASSERT_TRUE(third.grow(&arrays, 0));
     EXPECT_NE(smallest, third.at);
     void *const second = one.at;
-    arrays_give_back(&arrays, one.at, one.capacity);
+    small_arrays_give_back(&arrays, one.at, one.capacity);
     ASSERT_TRUE(third.grow(&arrays, 4));
     EXPECT_EQ(second, third.at);
     EXPECT_EQ(16, third.capacity);
@@ -88,36 +91,36 @@ TEST(Arrays, ServeAgainBySize)
 
 TEST(Reach, KnowsTheNewestOfEachLane)
 {
-    struct reach reach = {}, from = {};
-    EXPECT_EQ(0u, reach_until(&reach, 3));
-    reach_raise(&reach, 3, 0);
-    EXPECT_EQ(0, reach.count) << "nothing is no entry";
-    reach_raise(&reach, 3, 10);
-    reach_raise(&reach, 0, 7);
-    reach_raise(&reach, 3, 9);
-    EXPECT_EQ(10u, reach_until(&reach, 3)) << "it only grows";
-    reach_raise(&reach, 3, 11);
-    EXPECT_EQ(11u, reach_until(&reach, 3));
-    EXPECT_EQ(2, reach.count);
+    struct lane_limits limits = {}, from = {};
+    EXPECT_EQ(0u, lane_limits_until(&limits, 3));
+    lane_limits_raise(&limits, 3, 0);
+    EXPECT_EQ(0, limits.count) << "nothing is no entry";
+    lane_limits_raise(&limits, 3, 10);
+    lane_limits_raise(&limits, 0, 7);
+    lane_limits_raise(&limits, 3, 9);
+    EXPECT_EQ(10u, lane_limits_until(&limits, 3)) << "it only grows";
+    lane_limits_raise(&limits, 3, 11);
+    EXPECT_EQ(11u, lane_limits_until(&limits, 3));
+    EXPECT_EQ(2, limits.count);
     for (unsigned lane = 100; lane < 140; lane++)
-        reach_raise(&from, lane, lane * 2);
-    reach_raise(&from, 0, 8);
-    reach_raise(&from, 3, 1);
-    reach_join(&reach, &from);
-    EXPECT_EQ(42, reach.count);
-    EXPECT_EQ(8u, reach_until(&reach, 0));
-    EXPECT_EQ(11u, reach_until(&reach, 3));
+        lane_limits_raise(&from, lane, lane * 2);
+    lane_limits_raise(&from, 0, 8);
+    lane_limits_raise(&from, 3, 1);
+    lane_limits_join(&limits, &from);
+    EXPECT_EQ(42, limits.count);
+    EXPECT_EQ(8u, lane_limits_until(&limits, 0));
+    EXPECT_EQ(11u, lane_limits_until(&limits, 3));
     for (unsigned lane = 100; lane < 140; lane++)
-        EXPECT_EQ(lane * 2, reach_until(&reach, lane)) << lane;
-    reach_drop(&reach);
-    EXPECT_EQ(0, reach.count + reach.capacity);
-    EXPECT_EQ(nullptr, reach.at);
-    EXPECT_EQ(0u, reach_until(&reach, 0));
-    reach_join(&reach, &from);
-    EXPECT_EQ(200u, reach_until(&reach, 100)) << "the first of them, too";
-    reach_drop(&reach);
-    reach_drop(&from);
-    reach_drop(&from);
+        EXPECT_EQ(lane * 2, lane_limits_until(&limits, lane)) << lane;
+    lane_limits_drop(&limits);
+    EXPECT_EQ(0, limits.count + limits.capacity);
+    EXPECT_EQ(nullptr, limits.at);
+    EXPECT_EQ(0u, lane_limits_until(&limits, 0));
+    lane_limits_join(&limits, &from);
+    EXPECT_EQ(200u, lane_limits_until(&limits, 100)) << "the first of them, too";
+    lane_limits_drop(&limits);
+    lane_limits_drop(&from);
+    lane_limits_drop(&from);
 }
 
 /* What sets of earlier tests gave back; the largest first, since who grows gives a smaller one back. */
@@ -125,9 +128,9 @@ void take_unused_arrays()
 {
     for (unsigned size : {65, 17, 5, 1}) {
         for (int i = 0; i < 8; i++) {
-            struct reach kept = {};
+            struct lane_limits kept = {};
             for (unsigned lane = 0; lane < size; lane++)
-                reach_raise(&kept, lane, 1);
+                lane_limits_raise(&kept, lane, 1);
         }
     }
 }
@@ -135,39 +138,39 @@ void take_unused_arrays()
 /* The number of the expectation that does not hold; 0: all do. */
 int reach_where_no_memory_is_left()
 {
-    struct reach reach = {}, from = {}, larger = {};
+    struct lane_limits limits = {}, from = {}, larger = {};
     for (unsigned lane = 0; lane < 4; lane++)
-        reach_raise(&reach, lane, 10 + lane);
-    reach_raise(&larger, 2, 50);
+        lane_limits_raise(&limits, lane, 10 + lane);
+    lane_limits_raise(&larger, 2, 50);
     take_unused_arrays();
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+    if (setrlimit(RLIMIT_AS, &none) != 0 || pages_map(PAGES_SMALLEST))
         return 1;
-    while (memory_keep(16))
+    while (pages_keep(16))
         ;
-    reach_raise(&reach, 0, 11);
-    if (reach_until(&reach, 0) != 11 || reach_until(&reach, 9) != 0)
+    lane_limits_raise(&limits, 0, 11);
+    if (lane_limits_until(&limits, 0) != 11 || lane_limits_until(&limits, 9) != 0)
         return 2; /* what has room is no more than itself */
-    reach_raise(&reach, 7, 12);
-    reach_raise(&reach, 8, 9);
-    if (reach.count != 4 || reach_until(&reach, 7) != 12 || reach_until(&reach, 9) != 12 || reach_until(&reach, 0) != 12 ||
-        reach_until(&reach, 3) != 13)
+    lane_limits_raise(&limits, 7, 12);
+    lane_limits_raise(&limits, 8, 9);
+    if (limits.count != 4 || lane_limits_until(&limits, 7) != 12 || lane_limits_until(&limits, 9) != 12 ||
+        lane_limits_until(&limits, 0) != 12 || lane_limits_until(&limits, 3) != 13)
         return 3;
-    reach_join(&from, &reach); /* a set that has no array */
-    if (from.count != 0 || reach_until(&from, 3) != 13 || reach_until(&from, 200) != 13)
+    lane_limits_join(&from, &limits); /* a set that has no array */
+    if (from.count != 0 || lane_limits_until(&from, 3) != 13 || lane_limits_until(&from, 200) != 13)
         return 4;
-    reach_join(&larger, &from);
-    if (reach_until(&larger, 2) != 50 || reach_until(&larger, 1) != 13)
+    lane_limits_join(&larger, &from);
+    if (lane_limits_until(&larger, 2) != 50 || lane_limits_until(&larger, 1) != 13)
         return 5;
-    reach_copy(&from, &larger);
-    if (reach_until(&from, 2) != 50 || reach_until(&from, 1) != 50)
+    lane_limits_copy(&from, &larger);
+    if (lane_limits_until(&from, 2) != 50 || lane_limits_until(&from, 1) != 50)
         return 6;
-    struct reach nothing = {};
-    reach_copy(&larger, &nothing);
-    if (reach_until(&larger, 2) != 0 || reach_until(&larger, 1) != 0)
+    struct lane_limits nothing = {};
+    lane_limits_copy(&larger, &nothing);
+    if (lane_limits_until(&larger, 2) != 0 || lane_limits_until(&larger, 1) != 0)
         return 7;
-    reach_drop(&reach);
-    return reach_until(&reach, 7) != 0 ? 8 : 0;
+    lane_limits_drop(&limits);
+    return lane_limits_until(&limits, 7) != 0 ? 8 : 0;
 }
 
 /* A wait too many, where one that is missing could give a wrong result. */
@@ -185,20 +188,20 @@ TEST(Reach, CoversEveryLaneWhereNoMemoryIsLeft)
 TEST(Reach, ForgetsWhatIsDone)
 {
     static struct order o;
-    struct reach reach = {};
+    struct lane_limits limits = {};
     for (int i = 0; i < 3; i++)
         ASSERT_EQ(i, order_lane_open(&o, LANE_DEFAULT, 0, 0));
     o.lanes[0]->completed = 5;
     o.lanes[1]->completed = 4;
     for (unsigned lane = 0; lane < 4; lane++)
-        reach_raise(&reach, lane, 5);
-    reach_prune(&reach, &o);
-    EXPECT_EQ(0u, reach_until(&reach, 0));
-    EXPECT_EQ(5u, reach_until(&reach, 1));
-    EXPECT_EQ(5u, reach_until(&reach, 2));
-    EXPECT_EQ(0u, reach_until(&reach, 3)) << "a lane that never was";
-    EXPECT_EQ(2, reach.count);
-    reach_drop(&reach);
+        lane_limits_raise(&limits, lane, 5);
+    lane_limits_prune(&limits, &o);
+    EXPECT_EQ(0u, lane_limits_until(&limits, 0));
+    EXPECT_EQ(5u, lane_limits_until(&limits, 1));
+    EXPECT_EQ(5u, lane_limits_until(&limits, 2));
+    EXPECT_EQ(0u, lane_limits_until(&limits, 3)) << "a lane that never was";
+    EXPECT_EQ(2, limits.count);
+    lane_limits_drop(&limits);
 }
 
 /* ---- who touched a memory ---- */
@@ -313,16 +316,16 @@ TEST_F(Ledger, ARowStaysWhereItsLaneHasAClaim)
         touched.count = 1;
         touched.at[0] = {&memory_, 0, UINT64_MAX, writes};
         for (int i = 0; i < 2; i++) {
-            order_catch_up(&o_, &op);
+            repeat_rights_catch_up(&o_, &op);
             order_add(&o_, &op, &plan);
         }
-        ASSERT_EQ(1, order_again(&o_, lane, &touched)) << writes;
-        order_done(&o_, lane, o_.now);
+        ASSERT_EQ(1, repeat_rights_use(&o_, lane, &touched)) << writes;
+        promises_done(&o_, lane, o_.now);
         note(8, 0, o_.now + 1);
         EXPECT_EQ(2, memory_.ledger->count) << writes;
         EXPECT_NE(nullptr, row(lane)) << writes;
         order_memory_gone(&o_, &memory_);
-        EXPECT_EQ(0, order_again(&o_, lane, &touched)) << writes;
+        EXPECT_EQ(0, repeat_rights_use(&o_, lane, &touched)) << writes;
     }
 }
 

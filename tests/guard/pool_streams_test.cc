@@ -12,7 +12,10 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/guard/pool.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/lane_streams.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 }
@@ -58,7 +61,7 @@ CUresult destroy(CUstream)
     g_said.push_back("destroy");
     return CUDA_SUCCESS;
 }
-CUresult record_on(CUevent, CUstream stream)
+CUresult recorder_on(CUevent, CUstream stream)
 {
     g_said.push_back("record on " + named(stream));
     return CUDA_SUCCESS;
@@ -88,7 +91,7 @@ protected:
         driver_real[API_cuStreamCreate][0] = reinterpret_cast<void *>(create);
         driver_real[API_cuStreamCreateWithPriority][0] = reinterpret_cast<void *>(create_with_priority);
         driver_real[API_cuStreamDestroy_v2][0] = reinterpret_cast<void *>(destroy);
-        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(record_on);
+        driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(recorder_on);
         driver_real[API_cuStreamWaitEvent][0] = reinterpret_cast<void *>(wait);
         state_hooks.stream_seen = seen;
         g_left = 100;
@@ -107,7 +110,7 @@ protected:
     {
         static uintptr_t handle = 0x200000;
         g_current = CUcontext(handle += 0x100);
-        contexts_.push_back(objects_context(g_current));
+        contexts_.push_back(contexts_get(g_current));
         return contexts_.back();
     }
     std::vector<struct context *> contexts_;
@@ -116,18 +119,18 @@ protected:
 
 TEST_F(PoolStreams, AreMadeOnce)
 {
-    EXPECT_FALSE(guard_has_lanes(context_));
+    EXPECT_FALSE(pool_streams_are_made(context_));
     errno = ENOTTY;
-    EXPECT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(ENOTTY, errno);
-    EXPECT_TRUE(guard_has_lanes(context_));
+    EXPECT_TRUE(pool_streams_are_made(context_));
     EXPECT_EQ((Said{"create 0", "stream 5 2 priority 0", "create 0", "stream 5 2 priority 0"}), g_said);
     const uint32_t events = context_->pool->events;
     EXPECT_EQ(32u, events);
     g_said.clear();
-    EXPECT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(Said{}, g_said);
-    EXPECT_EQ(3u, guard_make_lanes(context_, 3, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(3u, pool_streams_make(context_, 3, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(2u, g_said.size());
     EXPECT_EQ(events, context_->pool->events) << "which are made with the first";
 }
@@ -140,13 +143,13 @@ TEST_F(PoolStreams, WithAttributes)
         errno = EIO;
         return CUDA_SUCCESS;
     });
-    ASSERT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    ASSERT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(4u, g_said.size());
-    guard_each_lane(
+    pool_streams_each(
         context_, [](CUstream, void *) {}, nullptr);
     g_said.clear();
     errno = ENOTTY;
-    EXPECT_EQ(3u, guard_make_lanes(context_, 3, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(3u, pool_streams_make(context_, 3, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(ENOTTY, errno);
     EXPECT_EQ((Said{"create 0", "as " + named(context_->pool->at[0].handle) + ": " + named(context_->pool->at[2].handle),
                     "stream 5 2 priority 0"}),
@@ -155,19 +158,19 @@ TEST_F(PoolStreams, WithAttributes)
 
 TEST_F(PoolStreams, WithAPriority)
 {
-    EXPECT_EQ(1u, guard_make_lanes(context_, 1, CU_STREAM_DEFAULT, 1, -3));
+    EXPECT_EQ(1u, pool_streams_make(context_, 1, CU_STREAM_DEFAULT, 1, -3));
     EXPECT_EQ((Said{"create 0 priority -3", "stream 5 2 priority -3"}), g_said);
 }
 
 /* Such a stream does not wait for the legacy stream by itself: it comes after what is there already. */
 TEST_F(PoolStreams, ThatDoNotBlock)
 {
-    EXPECT_EQ(1u, guard_make_lanes(context_, 1, CU_STREAM_NON_BLOCKING, 0, 0));
+    EXPECT_EQ(1u, pool_streams_make(context_, 1, CU_STREAM_NON_BLOCKING, 0, 0));
     EXPECT_EQ((Said{"create 1", "record on 1", "wait 0", "stream 6 2 priority 0"}), g_said);
     const uint32_t events = context_->pool->events;
     driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(refuse_to_record);
     g_said.clear();
-    EXPECT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_NON_BLOCKING, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_NON_BLOCKING, 0, 0));
     EXPECT_EQ((Said{"create 1", "stream 6 2 priority 0"}), g_said);
     EXPECT_EQ(events, context_->pool->events) << "each is given back";
 }
@@ -175,26 +178,26 @@ TEST_F(PoolStreams, ThatDoNotBlock)
 TEST_F(PoolStreams, OfADriverThatRefuses)
 {
     g_left = 2;
-    EXPECT_EQ(2u, guard_make_lanes(context_, 5, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context_, 5, CU_STREAM_DEFAULT, 0, 0));
     g_left = 1;
-    EXPECT_EQ(2u, guard_make_lanes(context_, 5, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context_, 5, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(1, g_left) << "it is not asked again";
     g_left = 0;
     struct context *other = fresh();
-    EXPECT_EQ(0u, guard_make_lanes(other, 5, CU_STREAM_DEFAULT, 0, 0));
-    EXPECT_FALSE(guard_has_lanes(other));
+    EXPECT_EQ(0u, pool_streams_make(other, 5, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_FALSE(pool_streams_are_made(other));
     g_left = 5;
-    EXPECT_EQ(5u, guard_make_lanes(other, 5, CU_STREAM_DEFAULT, 0, 0)) << "it may not have been ready";
+    EXPECT_EQ(5u, pool_streams_make(other, 5, CU_STREAM_DEFAULT, 0, 0)) << "it may not have been ready";
 }
 
 TEST_F(PoolStreams, NotWhileACaptureIsOpen)
 {
     captures_open = 1;
-    EXPECT_EQ(0u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(0u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     captures_open = 0;
-    EXPECT_EQ(1u, guard_make_lanes(context_, 1, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(1u, pool_streams_make(context_, 1, CU_STREAM_DEFAULT, 0, 0));
     captures_open = 1;
-    EXPECT_EQ(1u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(1u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     captures_open = 0;
 }
 
@@ -204,7 +207,7 @@ TEST_F(PoolStreams, NotOfADriverThatLacksAFunction)
                          uint16_t{API_cuStreamSynchronize}}) {
         void *before = driver_real[api][0];
         driver_real[api][0] = nullptr;
-        EXPECT_EQ(0u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0)) << api_rows[api].symbol;
+        EXPECT_EQ(0u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0)) << api_rows[api].symbol;
         driver_real[api][0] = before;
     }
     EXPECT_EQ(Said{}, g_said);
@@ -213,8 +216,8 @@ TEST_F(PoolStreams, NotOfADriverThatLacksAFunction)
 /* Two threads make them: what is too much goes again. */
 TEST_F(PoolStreams, ThatAnotherThreadMakesMeanwhile)
 {
-    g_meanwhile = [this] { EXPECT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0)); };
-    EXPECT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    g_meanwhile = [this] { EXPECT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0)); };
+    EXPECT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_EQ(1, std::count(g_said.begin(), g_said.end(), "destroy"));
     EXPECT_EQ(3, std::count(g_said.begin(), g_said.end(), "create 0"));
 }
@@ -223,12 +226,12 @@ TEST_F(PoolStreams, Each)
 {
     auto collect = [](CUstream stream, void *to) { static_cast<Said *>(to)->push_back(named(stream)); };
     Said found, expected;
-    guard_each_lane(fresh(), collect, &found);
+    pool_streams_each(fresh(), collect, &found);
     EXPECT_EQ(Said{}, found);
-    ASSERT_EQ(3u, guard_make_lanes(context_, 3, CU_STREAM_DEFAULT, 0, 0));
+    ASSERT_EQ(3u, pool_streams_make(context_, 3, CU_STREAM_DEFAULT, 0, 0));
     for (const struct pooled &one : {context_->pool->at[0], context_->pool->at[1], context_->pool->at[2]})
         expected.push_back(named(one.handle));
-    guard_each_lane(context_, collect, &found);
+    pool_streams_each(context_, collect, &found);
     EXPECT_EQ(expected, found);
 }
 
@@ -246,9 +249,9 @@ TEST_F(PoolStreams, ForAsManyContextsAsThereArePlaces)
     }
     struct context *late = fresh();
     EXPECT_EQ(nullptr, pool_of(late));
-    EXPECT_EQ(0u, guard_make_lanes(late, 2, CU_STREAM_DEFAULT, 0, 0));
-    EXPECT_FALSE(guard_has_lanes(late));
-    ASSERT_EQ(2u, guard_make_lanes(contexts_[4], 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(0u, pool_streams_make(late, 2, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_FALSE(pool_streams_are_made(late));
+    ASSERT_EQ(2u, pool_streams_make(contexts_[4], 2, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_GT(contexts_[4]->pool->events, 0u);
     pool_context_gone(contexts_[4]);
     EXPECT_EQ(nullptr, contexts_[4]->pool);
@@ -265,9 +268,9 @@ TEST_F(PoolStreams, TheLegacyStreamsLaneIsOne)
     lock_drop(&guard_state.lock);
     ASSERT_GE(lane, 0);
     EXPECT_EQ(lane, again);
-    EXPECT_EQ(CU_STREAM_LEGACY, rails[lane].handle);
-    EXPECT_EQ(77u, rails[lane].uid);
-    EXPECT_EQ(context_, rails[lane].context);
+    EXPECT_EQ(CU_STREAM_LEGACY, issue_lanes[lane].handle);
+    EXPECT_EQ(77u, issue_lanes[lane].uid);
+    EXPECT_EQ(context_, issue_lanes[lane].context);
     EXPECT_TRUE(guard_state.order.lanes[lane]->open);
     pool_context_gone(context_);
     EXPECT_FALSE(guard_state.order.lanes[lane]->open);
@@ -276,25 +279,25 @@ TEST_F(PoolStreams, TheLegacyStreamsLaneIsOne)
 /* A thread that ends leaves its lanes to others, once. */
 TEST_F(PoolStreams, OfThreadsThatEnd)
 {
-    ASSERT_EQ(2u, guard_make_lanes(context_, 2, CU_STREAM_DEFAULT, 0, 0));
+    ASSERT_EQ(2u, pool_streams_make(context_, 2, CU_STREAM_DEFAULT, 0, 0));
     Caller caller(context_);
     EXPECT_EQ(2u, pool_lanes_of(&caller.here, 5)) << "as many as there are";
     EXPECT_EQ(2u, context_->pool->opened);
     const unsigned first = caller.here.lanes[0], second = caller.here.lanes[1];
     EXPECT_NE(first, second);
-    EXPECT_EQ(1u, rails_users(first));
-    EXPECT_EQ(1u, rails_users(second));
+    EXPECT_EQ(1u, issue_users(first));
+    EXPECT_EQ(1u, issue_users(second));
     EXPECT_EQ(2u, pool_lanes_of(&caller.here, 2));
     caller.here.home_lane = 1;
     pool_thread_gone(&caller.here);
-    EXPECT_EQ(0u, rails_users(first) + rails_users(second));
+    EXPECT_EQ(0u, issue_users(first) + issue_users(second));
     EXPECT_EQ(0u, caller.here.lane_count + caller.here.own_lane + caller.here.home_lane);
     pool_thread_gone(&caller.here);
-    EXPECT_EQ(0u, rails_users(first));
+    EXPECT_EQ(0u, issue_users(first));
     EXPECT_EQ(1u, pool_lanes_of(&caller.here, 1));
     caller.here.context_uid++; /* another context has its place by now */
     pool_thread_gone(&caller.here);
-    EXPECT_EQ(1u, rails_users(caller.here.lanes[0]));
+    EXPECT_EQ(1u, issue_users(caller.here.lanes[0]));
 }
 
 /* The lane of the thread's own 0x2 is closed with it. */
@@ -302,7 +305,7 @@ TEST_F(PoolStreams, OfThreadsThatHaveAStreamOfTheirOwn)
 {
     Caller caller(context_);
     lock_take(&guard_state.lock);
-    const int lane = rails_open(LANE_BLOCKING, context_, CU_STREAM_PER_THREAD, 5, 1);
+    const int lane = lane_streams_open(LANE_BLOCKING, context_, CU_STREAM_PER_THREAD, 5, 1);
     lock_drop(&guard_state.lock);
     ASSERT_GE(lane, 0);
     caller.here.own_lane = uint16_t(lane + 1);

@@ -10,7 +10,9 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/guard/pool.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
 }
 
 #include "tests/guard/caller.h"
@@ -35,8 +37,8 @@ protected:
     {
         static uintptr_t handle = 0x100000;
         g_current = CUcontext(handle += 0x100);
-        struct context *context = objects_context(g_current);
-        EXPECT_EQ(streams, guard_make_lanes(context, streams, 0, 0, 0));
+        struct context *context = contexts_get(g_current);
+        EXPECT_EQ(streams, pool_streams_make(context, streams, 0, 0, 0));
         contexts_.push_back(context);
         return context;
     }
@@ -108,8 +110,8 @@ TEST_F(Gather, AfterADozenCallsThatConflict)
     }
     EXPECT_GT(calls, kFew);
     EXPECT_EQ(at_[0]->lane(), at_[1]->lane());
-    EXPECT_EQ(2u, rails_users(at_[0]->lane()));
-    EXPECT_EQ(0u, rails_users(before));
+    EXPECT_EQ(2u, issue_users(at_[0]->lane()));
+    EXPECT_EQ(0u, issue_users(before));
     EXPECT_EQ(before + 1u, at_[1]->here.home_lane);
 }
 
@@ -154,8 +156,8 @@ TEST_F(Gather, NowAndThenTheyPart)
         conflicts(at_[1], -1, 1);
         EXPECT_EQ(home, at_[1]->lane());
         EXPECT_EQ(0u, at_[1]->here.home_lane);
-        EXPECT_EQ(1u, rails_users(with));
-        EXPECT_EQ(1u, rails_users(home));
+        EXPECT_EQ(1u, issue_users(with));
+        EXPECT_EQ(1u, issue_users(home));
     }
 }
 
@@ -176,12 +178,12 @@ TEST_F(Gather, NotToALaneThatServesSomebodyElseByNow)
 {
     const unsigned home = at_[1]->lane(), with = at_[0]->lane();
     moves(at_[1], with);
-    struct context *before = rails[home].context;
-    rails[home].context = fresh(1);
+    struct context *before = issue_lanes[home].context;
+    issue_lanes[home].context = fresh(1);
     conflicts(at_[1], -1, POOL_AWAY_AT_MOST);
     EXPECT_EQ(with, at_[1]->lane());
     EXPECT_EQ(0u, at_[1]->here.home_lane);
-    rails[home].context = before;
+    issue_lanes[home].context = before;
 }
 
 /* ---- lanes for all ---- */
@@ -194,7 +196,7 @@ TEST_F(Pool, ThreadsShareTheLeastUsedOfTheirContext)
     Caller *a = user(context), *b = user(context), *c = user(context), *d = user(context);
     EXPECT_NE(a->lane(), b->lane());
     EXPECT_NE(c->lane(), d->lane());
-    EXPECT_EQ(2u, rails_users(a->lane()));
+    EXPECT_EQ(2u, issue_users(a->lane()));
 }
 
 /* What an ended thread left may be pending. */
@@ -236,7 +238,7 @@ TEST_F(Pool, WhereNoneIsLeftThoseThatNobodyNeedsServeOthers)
     struct context *first = contexts_[0], *late = fresh(kOfOne);
     Caller *a = user(late), *b = user(late);
     EXPECT_EQ(a->lane(), b->lane()) << "one in any case, and no more";
-    EXPECT_EQ(late, rails[a->lane()].context);
+    EXPECT_EQ(late, issue_lanes[a->lane()].context);
 
     g_current = first->handle;
     users_[0]->launch(&memory);
@@ -250,13 +252,13 @@ TEST_F(Pool, WhereNoneIsLeftThoseThatNobodyNeedsServeOthers)
     EXPECT_EQ(2, late->pool->opened);
     guard_state.order.lanes[awaited]->marks[0].pins = 0;
     for (unsigned lane : {pending, awaited}) { /* its work is not done; somebody is about to wait for its mark */
-        EXPECT_EQ(first, rails[lane].context);
+        EXPECT_EQ(first, issue_lanes[lane].context);
         EXPECT_TRUE(guard_state.order.lanes[lane]->open && !guard_state.order.lanes[lane]->gone);
     }
     for (int i = 5; i < kOfOne * kContexts; i++)
-        EXPECT_EQ(users_[i]->here.context, rails[users_[i]->lane()].context) << i << " has a lane still";
+        EXPECT_EQ(users_[i]->here.context, issue_lanes[users_[i]->lane()].context) << i << " has a lane still";
     for (int i = 0; i < 5; i++)
-        EXPECT_EQ(first, rails[user(first)->lane()].context);
+        EXPECT_EQ(first, issue_lanes[user(first)->lane()].context);
 }
 
 } // namespace

@@ -11,7 +11,12 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/guard/pool.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/lane_streams.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/decide/queue_share.h"
 }
 
 #include "tests/guard/caller.h"
@@ -39,14 +44,14 @@ protected:
             setenv("CUDA_DEVICE_MAX_CONNECTIONS", value, 1);
         else
             unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
-        queues_limit();
+        queue_share_limit();
     }
     struct context *fresh(unsigned streams)
     {
         static uintptr_t handle = 0x300000;
         g_current = CUcontext(handle += 0x100);
-        struct context *context = objects_context(g_current);
-        EXPECT_EQ(streams, guard_make_lanes(context, streams, 0, 0, 0));
+        struct context *context = contexts_get(g_current);
+        EXPECT_EQ(streams, pool_streams_make(context, streams, 0, 0, 0));
         contexts_.push_back(context);
         return context;
     }
@@ -56,14 +61,14 @@ protected:
         static uintptr_t handle = 0x500000;
         handle += 0x100;
         lock_take(&guard_state.lock);
-        int lane = rails_open(kind, context, CUstream(handle), uint32_t(handle), 0);
+        int lane = lane_streams_open(kind, context, CUstream(handle), uint32_t(handle), 0);
         lock_drop(&guard_state.lock);
         return lane;
     }
     static void close(int lane)
     {
         lock_take(&guard_state.lock);
-        rails_close_unmarked(unsigned(lane));
+        lane_streams_close_unmarked(unsigned(lane));
         lock_drop(&guard_state.lock);
     }
     Caller *user(struct context *context)
@@ -99,26 +104,26 @@ TEST_F(Queues, HalfOfThemAtMost)
                                                                                      {"32", 16},
                                                                                      {"33", 16}}) {
         chosen(value);
-        EXPECT_EQ(lanes, queues_most_lanes()) << value;
+        EXPECT_EQ(lanes, queue_share_most_lanes()) << value;
     }
 }
 
 /* One queue stays free, and one for each of the program's streams. */
 TEST_F(Queues, OneForEachStreamOfTheProgram)
 {
-    struct crowd crowd = {};
+    struct queue_share crowd = {};
     const unsigned lanes[] = {4, 4, 4, 4, 3, 2, 1, 1, 1};
     for (unsigned expected : lanes) {
-        queues_crowd(&crowd, crowd.others || crowd.lanes ? 1 : 0);
+        queue_share_crowd(&crowd, crowd.others || crowd.lanes ? 1 : 0);
         EXPECT_EQ(expected, crowd.lanes) << crowd.others;
     }
     EXPECT_EQ(8u, crowd.others);
     for (int i = 0; i < 6; i++)
-        EXPECT_EQ(0, queues_crowd(&crowd, -1));
+        EXPECT_EQ(0, queue_share_crowd(&crowd, -1));
     EXPECT_EQ(1u, crowd.lanes) << "not before all is done";
-    EXPECT_EQ(1, queues_anew(&crowd));
+    EXPECT_EQ(1, queue_share_anew(&crowd));
     EXPECT_EQ(4u, crowd.lanes);
-    EXPECT_EQ(0, queues_anew(&crowd));
+    EXPECT_EQ(0, queue_share_anew(&crowd));
 }
 
 TEST_F(Queues, ThreadsMoveTogether)
@@ -155,9 +160,9 @@ TEST_F(Queues, TheProgramsWaitForAllGivesThemBack)
     for (int lane : opened)
         close(lane);
     one->fill(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, nullptr);
-    guard_enter(&one->call);
+    around_call_enter(&one->call);
     one->call.result = CUDA_SUCCESS;
-    guard_learn(&one->call);
+    around_call_learn(&one->call);
     EXPECT_EQ(2u, lanes().size());
     EXPECT_NE(one->lane(), two->lane());
 }
@@ -199,7 +204,7 @@ TEST_F(Queues, LegacyAndPerThreadStreamsCount)
     struct context *context = fresh(4);
     lock_take(&guard_state.lock);
     ASSERT_GE(pool_legacy_lane(context), 0);
-    ASSERT_GE(rails_open(LANE_BLOCKING, context, CU_STREAM_PER_THREAD, 7, 1), 0);
+    ASSERT_GE(lane_streams_open(LANE_BLOCKING, context, CU_STREAM_PER_THREAD, 7, 1), 0);
     lock_drop(&guard_state.lock);
     EXPECT_EQ(2u, context->pool->crowd.others);
 }
@@ -231,7 +236,7 @@ TEST_F(Queues, NewLanesAreTaken)
     struct context *context = fresh(1);
     Caller *one = user(context), *two = user(context);
     EXPECT_EQ(one->lane(), two->lane());
-    EXPECT_EQ(2u, guard_make_lanes(context, 2, 0, 0, 0));
+    EXPECT_EQ(2u, pool_streams_make(context, 2, 0, 0, 0));
     EXPECT_EQ(2u, lanes().size());
 }
 
@@ -252,14 +257,14 @@ TEST_F(Queues, ASecondThreadMakesThem)
     Caller one(context), two(context);
     one.thread.uid = 11;
     two.thread.uid = 12;
-    EXPECT_EQ(1u, guard_lanes_wanted(&one.thread, context, 1));
-    EXPECT_EQ(1u, guard_lanes_wanted(&one.thread, context, 1));
-    EXPECT_EQ(4u, guard_lanes_wanted(&one.thread, context, 2)) << "its work spreads";
-    EXPECT_EQ(4u, guard_lanes_wanted(&two.thread, context, 1));
+    EXPECT_EQ(1u, pool_streams_wanted(&one.thread, context, 1));
+    EXPECT_EQ(1u, pool_streams_wanted(&one.thread, context, 1));
+    EXPECT_EQ(4u, pool_streams_wanted(&one.thread, context, 2)) << "its work spreads";
+    EXPECT_EQ(4u, pool_streams_wanted(&two.thread, context, 1));
     for (int i = 0; i < 5; i++)
         others(context);
-    EXPECT_EQ(2u, guard_lanes_wanted(&two.thread, context, 1)) << "as many as may have work";
-    EXPECT_EQ(1u, guard_lanes_wanted(&one.thread, context, 1));
+    EXPECT_EQ(2u, pool_streams_wanted(&two.thread, context, 1)) << "as many as may have work";
+    EXPECT_EQ(1u, pool_streams_wanted(&one.thread, context, 1));
 }
 
 } // namespace

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The record of a launch that goes the short way (record/quick.h): when there is one, and what takes its place.
+ * The record of a launch that goes the short way (record/quick_record.h): when there is one, and what takes its place.
  */
 #include <gtest/gtest.h>
 
 #include <vector>
 
 extern "C" {
-#include "interpose/record/quick.h"
+#include "interpose/record/append.h"
+#include "interpose/record/quick_record.h"
+#include "interpose/record/recorder.h"
 }
 
 namespace
@@ -25,12 +27,12 @@ protected:
         thread_.defaults = &defaults_;
         thread_.stacks = stacks_.data();
         *way() = {.caller = kCaller, .frame = &kCaller, .id = 7, .checked = 0, .refused = 0, .outer = {}, .unused = 0};
-        record_running = 1;
+        recorder_running = 1;
     }
     void TearDown() override
     {
         EXPECT_TRUE(begin()) << "as before";
-        record_running = 0;
+        recorder_running = 0;
     }
     struct stack_entry *way()
     {
@@ -38,11 +40,11 @@ protected:
     }
     struct ptds_rec_CALL *begin()
     {
-        return record_quick_begin(&thread_, kCaller, &kCaller);
+        return quick_record_begin(&thread_, kCaller, &kCaller);
     }
     int end(struct ptds_rec_CALL *record, CUresult result = CUDA_SUCCESS)
     {
-        return record_quick_end(&thread_, record, {API_cuLaunchKernel, 1, 2, 3, 4, 5}, result);
+        return quick_record_end(&thread_, record, {API_cuLaunchKernel, 1, 2, 3, 4, 5}, result);
     }
     /* begin(), while something is otherwise. */
     template <class T> bool begins_with(T *place, T value)
@@ -109,7 +111,7 @@ TEST_F(QuickRecord, IsNotThereWhereTheCallFailsOrACaptureIsOpen)
 
 TEST_F(QuickRecord, IsNotBegunWhereAnythingIsUnusual)
 {
-    EXPECT_FALSE(begins_with(&record_running, 2u));
+    EXPECT_FALSE(begins_with(&recorder_running, 2u));
     EXPECT_FALSE(begins_with(&log_file, 2));
     EXPECT_FALSE(begins_with(&device_times_on, 1u));
     EXPECT_FALSE(begins_with(&thread_.counts, static_cast<struct ptds_count *>(nullptr)));

@@ -13,9 +13,14 @@
 #include <thread>
 
 extern "C" {
-#include "interpose/guard/claims.h"
-#include "interpose/guard/pool.h"
-#include "interpose/guard/turn.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/order_lane.h"
+#include "interpose/guard/decide/repeat_rights.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/object_changes.h"
 }
 
 #include "tests/guard/caller.h"
@@ -54,7 +59,7 @@ TEST_F(Quick, WhoHasToComeAfterAQuickCallRecordsBehindIt)
     EXPECT_EQ(nullptr, g_recorded_on.load());
     a.end();
     conflicting.join();
-    EXPECT_EQ(rails[a.lane()].handle, g_recorded_on.load());
+    EXPECT_EQ(issue_lanes[a.lane()].handle, g_recorded_on.load());
     EXPECT_EQ(0, a.begin(&memory)) << "the memory is the other lane's now";
     a.end();
 }
@@ -66,12 +71,12 @@ TEST_F(Quick, WhatIsOnItsWayIsNotDoneWhenTheHostHasWaitedForAll)
     warm(&a, &memory);
     ASSERT_EQ(1, a.begin(&memory));
     b.fill(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, nullptr);
-    guard_enter(&b.call);
+    around_call_enter(&b.call);
     EXPECT_EQ(1, b.call.guarded.begun);
-    EXPECT_EQ(0u, b.call.guarded.real[a.lane()]);
+    EXPECT_EQ(0u, b.call.guarded.ordered[a.lane()]);
     a.end();
-    guard_enter(&b.call);
-    EXPECT_NE(0u, b.call.guarded.real[a.lane()]);
+    around_call_enter(&b.call);
+    EXPECT_NE(0u, b.call.guarded.ordered[a.lane()]);
 }
 
 /* ---- a call inside of a call ---- */
@@ -91,8 +96,8 @@ TEST_F(Quick, ACallInsideOfACallDoesNotWaitForIt)
         a.launch(&other);
         a.call = outer;
         a.end();
-        EXPECT_EQ(rails[a.lane()].tickets, rails[a.lane()].serving);
-        EXPECT_EQ(0u, rails[a.lane()].gate);
+        EXPECT_EQ(issue_lanes[a.lane()].tickets, issue_lanes[a.lane()].serving);
+        EXPECT_EQ(0u, issue_lanes[a.lane()].gate);
         EXPECT_EQ(0u, a.thread.held);
         a.launch(&memory);
     }
@@ -113,7 +118,7 @@ TEST_F(Quick, ACancelledCallLeavesNoMark)
         if (returns)
             a.end();
     }
-    const CUevent &mark = rails[a.call.guarded.lane].mark[a.call.guarded.mark_after];
+    const CUevent &mark = issue_lanes[a.call.guarded.lane].mark[a.call.guarded.mark_after];
     ASSERT_NE(nullptr, mark) << "what the operation before it recorded";
     turn_abandon(&a.thread);
     EXPECT_EQ(nullptr, mark);
@@ -132,14 +137,14 @@ TEST_F(Quick, ATurnThatIsGivenOutComesFirst)
     uint32_t ticket = 0;
     std::thread([&] {
         lock_take(&guard_state.lock);
-        ticket = rails_ticket(a.lane());
+        ticket = issue_ticket(a.lane());
         lock_drop(&guard_state.lock);
     }).join();
     a.fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
     EXPECT_EQ(0, turn_again(&a.call, &a.here));
-    EXPECT_EQ(0u, rails[a.lane()].gate) << "a refused call keeps no gate";
+    EXPECT_EQ(0u, issue_lanes[a.lane()].gate) << "a refused call keeps no gate";
     turn_end(&a.call); /* nothing, unless that failed */
-    rails_served(a.lane(), ticket);
+    issue_served(a.lane(), ticket);
     EXPECT_EQ(1, turn_again(&a.call, &a.here));
     turn_end(&a.call);
 }
@@ -181,14 +186,14 @@ TEST_F(Quick, NoQuickCallComesBetweenATicketAndItsEvent)
         for (int i = 0; i < 100; i++) {
             uint32_t ticket;
             lock_take(&guard_state.lock);
-            rails_tickets(&plan, &ticket);
+            issue_plan_tickets(&plan, &ticket);
             lock_drop(&guard_state.lock);
-            rails_await_turn(lane, ticket);
-            gate_await_quick(&rails[lane].gate);
+            issue_await_turn(lane, ticket);
+            gate_await_quick(&issue_lanes[lane].gate);
             recording = 1;
             both += launching.load();
             recording = 0;
-            rails_served(lane, ticket);
+            issue_served(lane, ticket);
             pause_some(&seed);
         }
     }
@@ -217,11 +222,12 @@ TEST_F(Quick, AForkedChildBeginsAnew)
     lock_take(&guard_state.lock);
     const pid_t child = fork();
     if (child == 0) {
-        guard_after_fork();
-        const bool clean = !nonzero_bytes(rails, sizeof rails) && !nonzero_bytes(&guard_state, sizeof guard_state);
+        object_changes_after_fork();
+        const bool clean =
+            !nonzero_bytes(issue_lanes, sizeof issue_lanes) && !nonzero_bytes(&guard_state, sizeof guard_state);
         const int lane = order_lane_open(&guard_state.order, LANE_DEFAULT, 0, 0);
-        const bool unclaimed =
-            lane == 0 && !order_is_ready(&guard_state.order, 0) && !order_again(&guard_state.order, 0, &a.call.touched);
+        const bool unclaimed = lane == 0 && !repeat_rights_are_ready(&guard_state.order, 0) &&
+                               !repeat_rights_use(&guard_state.order, 0, &a.call.touched);
         _exit(clean ? unclaimed ? 0 : 2 : 1);
     }
     lock_drop(&guard_state.lock);

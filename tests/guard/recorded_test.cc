@@ -2,6 +2,10 @@
 //
 // Events that graphs record and wait for, that launches record when they begin, and that whole contexts wait for: what the
 // guard takes them for. tests/apps/handovers/promises_events.c asks the same of whole programs.
+extern "C" {
+#include "interpose/guard/carry_out/program_event.h"
+}
+
 #include "tests/guard/script.h"
 
 namespace
@@ -39,7 +43,7 @@ protected:
 TEST_F(Recorded, ByGraphsForEver)
 {
     const CUevent e = event("E");
-    guard_event_in_graph(e, 0);
+    program_event_in_graph(e, 0);
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L0", records(a_, e));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", awaits(b_, e)) << "the graph may have recorded it since";
@@ -53,14 +57,14 @@ TEST_F(Recorded, ByGraphsForEver)
 TEST_F(Recorded, ByGraphsNoLongerWhereTheHandleIsAnothers)
 {
     const CUevent e = event("E");
-    guard_event_in_graph(e, 0);
+    program_event_in_graph(e, 0);
     on_event(c_, kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, e);
-    guard_event_created(e, CU_EVENT_DISABLE_TIMING, 0);
+    program_event_created(e, CU_EVENT_DISABLE_TIMING, 0);
     EXPECT_EQ("L0", (writes(a_, &m_), records(a_, e)));
     EXPECT_EQ("L1", awaits(b_, e));
     EXPECT_EQ("L1", writes(b_, &m_));
-    guard_event_in_graph(e, 0);
-    guard_event_created(e, CU_EVENT_DISABLE_TIMING, 0); /* destroyed past the shim */
+    program_event_in_graph(e, 0);
+    program_event_created(e, CU_EVENT_DISABLE_TIMING, 0); /* destroyed past the shim */
     EXPECT_EQ("e1 on L1; L0 after e1; L0", (writes(a_, &m_)));
     EXPECT_EQ("L0", records(a_, e));
     EXPECT_EQ("L2", awaits(c_, e));
@@ -82,7 +86,7 @@ TEST_F(Recorded, ByLaunchesInACapture)
     EXPECT_EQ("N", captures(e, kOn));
     EXPECT_EQ("N", captures(nullptr, kOn));
     end_capture(n);
-    EXPECT_TRUE(guard_event_is_unsure(guard_event_find(e)));
+    EXPECT_TRUE(program_event_is_unsure(program_event_find(e)));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", awaits(b_, e));
     struct call own = {};
     own.thread = &c_->thread;
@@ -90,7 +94,7 @@ TEST_F(Recorded, ByLaunchesInACapture)
     capture_began(&own, CU_STREAM_PER_THREAD);
     EXPECT_EQ("0x2", captures(f, kOwn));
     capture_ended(&own, CU_STREAM_PER_THREAD);
-    EXPECT_TRUE(guard_event_is_unsure(guard_event_find(f)));
+    EXPECT_TRUE(program_event_is_unsure(program_event_find(f)));
 }
 
 /* ---- graphs that wait ---- */
@@ -99,8 +103,8 @@ TEST_F(Recorded, ForGraphsThatWait)
 {
     struct stream *n = stream("N", CU_STREAM_NON_BLOCKING), *o = stream("O", CU_STREAM_NON_BLOCKING);
     const CUevent e = event("E"), f = event("F");
-    guard_event_in_graph(e, 1);
-    guard_event_in_graph(f, 0);
+    program_event_in_graph(e, 1);
+    program_event_in_graph(f, 0);
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L1", records(b_, e));
     EXPECT_EQ("L1", (writes(b_, &n_), records(b_, f)));
@@ -116,7 +120,7 @@ TEST_F(Recorded, ForGraphsThatWaitWithAllThatTheyTouch)
 {
     struct stream *n = stream("N", CU_STREAM_NON_BLOCKING);
     const CUevent e = event("E");
-    guard_event_in_graph(e, 1);
+    program_event_in_graph(e, 1);
     EXPECT_EQ("L0", (writes(a_, &m_), records(a_, e)));
     EXPECT_EQ("N", launches_graph(c_, n, 0)) << "who is seen through waits for no event";
     EXPECT_EQ("N", writes(c_, &m_, n));
@@ -127,7 +131,7 @@ TEST_F(Recorded, ForGraphsNoLongerWhereItIsGone)
     struct stream *n = stream("N", CU_STREAM_NON_BLOCKING);
     const CUevent e = event("E"), f = event("F"), g = event("G");
     for (const CUevent one : {e, f, g, f})
-        guard_event_in_graph(one, 1);
+        program_event_in_graph(one, 1);
     EXPECT_EQ("L0", (writes(a_, &m_), records(a_, f)));
     on_event(c_, kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, f);
     EXPECT_EQ("N", launches_graph(c_, n));

@@ -3,11 +3,20 @@
  * What the driver refuses has not happened: events carry what they carried before, objects that were to be destroyed live
  * on, and what they were promised still holds.
  */
+extern "C" {
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/program_event.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>
 
 #include <thread>
+
+extern "C" {
+#include "interpose/base/lock.h"
+}
 
 namespace
 {
@@ -29,9 +38,9 @@ protected:
     static std::string recorded_on(CUevent event)
     {
         lock_take(&guard_state.lock);
-        const unsigned lane = guard_event_find(event)->recorded.lane;
+        const unsigned lane = program_event_find(event)->recorded.lane;
         lock_drop(&guard_state.lock);
-        return named(rails[lane].handle);
+        return named(issue_lanes[lane].handle);
     }
     std::string awaits_on(struct stream *on, CUevent event)
     {
@@ -63,7 +72,7 @@ protected:
         on_ = on;
         const auto awaited_on = [=] {
             lock_take(&guard_state.lock);
-            const CUstream handle = rails[guard_event_find(event)->lane].handle;
+            const CUstream handle = issue_lanes[program_event_find(event)->lane].handle;
             lock_drop(&guard_state.lock);
             return handle;
         };
@@ -145,9 +154,9 @@ TEST_F(Refused, ARecordLeavesAnotherThreads)
     EXPECT_EQ("e1 on L0; N after e1; N", writes(b_, &m_, n)) << "what the newer one carries";
     EXPECT_EQ("", on_event(c_, kNoStream, API_cuCtxRecordEvent, PTDS_OP_CTX_EVENT_RECORD, e));
     refused([&] { return records(a_, e); });
-    EXPECT_EQ(1, guard_event_find(e)->elsewhere);
+    EXPECT_EQ(1, program_event_find(e)->elsewhere);
     records(a_, e);
-    EXPECT_EQ(0, guard_event_find(e)->elsewhere);
+    EXPECT_EQ(0, program_event_find(e)->elsewhere);
 }
 
 /* An answer to a question about the event is no refusal to record it. */
@@ -215,7 +224,7 @@ TEST_F(Refused, TwoRecordsLeaveTheOneBefore)
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L0", records(a_, e));
     record_at_once(e, CUDA_ERROR_UNKNOWN, CUDA_ERROR_UNKNOWN);
-    EXPECT_EQ(1, guard_event_find(e)->elsewhere) << "which of them is left is not known";
+    EXPECT_EQ(1, program_event_find(e)->elsewhere) << "which of them is left is not known";
     EXPECT_EQ("N", awaits_on(n, e));
     EXPECT_EQ("e1 on L0; N after e1; N", writes(b_, &m_, n));
 }
@@ -236,7 +245,7 @@ TEST_F(Refused, TwoRecordsLeaveNone)
 {
     const CUevent e = event("E");
     record_at_once(e, CUDA_ERROR_UNKNOWN, CUDA_ERROR_UNKNOWN);
-    EXPECT_EQ(0u, guard_event_find(e)->recorded.at);
+    EXPECT_EQ(0u, program_event_find(e)->recorded.at);
 }
 
 /* A graph's launch or a whole context has recorded it. */
@@ -247,7 +256,7 @@ TEST_F(Refused, ARecordLeavesWhatCameMeanwhile)
     begins_record(a_, e);
     EXPECT_EQ("", on_event(c_, kNoStream, API_cuCtxRecordEvent, PTDS_OP_CTX_EVENT_RECORD, e));
     EXPECT_EQ("L0", refused([&] { return end(a_); }));
-    EXPECT_EQ(1, guard_event_find(e)->elsewhere);
+    EXPECT_EQ(1, program_event_find(e)->elsewhere);
 }
 
 /* It is one for the record before: it comes after what is on the non-blocking stream, and not after the write. */
@@ -272,11 +281,11 @@ TEST_F(Refused, ARecordIsKnownToBeNoneBeforeItsTurnEnds)
 {
     const CUevent e = event("E");
     begins_record(a_, e);
-    const struct rail *rail = &rails[a_->lane()];
+    const struct issue_lane *issuing = &issue_lanes[a_->lane()];
     lock_take(&guard_state.lock);
     std::thread other([&] { refused([&] { return end(a_); }); });
     usleep(20000);
-    EXPECT_NE(rail->tickets, __atomic_load_n(&rail->serving, __ATOMIC_ACQUIRE));
+    EXPECT_NE(issuing->tickets, __atomic_load_n(&issuing->serving, __ATOMIC_ACQUIRE));
     lock_drop(&guard_state.lock);
     other.join();
 }

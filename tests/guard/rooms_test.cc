@@ -2,11 +2,22 @@
  *
  * Streams whose lanes served others meanwhile, for there are more streams than lanes: what they were promised holds still.
  */
+extern "C" {
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 
 #include <unistd.h>
 
 #include <thread>
+
+extern "C" {
+#include "interpose/base/lock.h"
+#include "interpose/state/contexts.h"
+#include "interpose/state/streams.h"
+}
 
 namespace
 {
@@ -21,7 +32,7 @@ protected:
         for (int i = 0; i < 900 && one->lane; i++)
             writes(c_, &other, stream("T"));
         EXPECT_EQ(0u, one->lane);
-        guard_memory_gone(&other);
+        object_changes_memory_gone(&other);
     }
     /* What was said last, in so many parts. */
     static std::string last(const std::string &said, int parts)
@@ -88,8 +99,8 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
             usleep(100);
     };
     const auto turns = [lane] {
-        return __atomic_load_n(&rails[lane].tickets, __ATOMIC_ACQUIRE) -
-               __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+        return __atomic_load_n(&issue_lanes[lane].tickets, __ATOMIC_ACQUIRE) -
+               __atomic_load_n(&issue_lanes[lane].serving, __ATOMIC_ACQUIRE);
     };
     std::atomic<bool> held{false};
     std::function<void()> asked;
@@ -119,7 +130,8 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
     ends.join();
     holds.join();
     end(b_, kNoStream);
-    EXPECT_TRUE(rails[lane].stream != s && of->open && named(rails[lane].handle) == "U") << "its lane is another's";
+    EXPECT_TRUE(issue_lanes[lane].stream != s && of->open && named(issue_lanes[lane].handle) == "U")
+        << "its lane is another's";
 }
 
 /* The driver is asked to destroy it, and refuses when its lane is another's already. */

@@ -6,7 +6,10 @@
 #include "tests/guard/script.h"
 
 extern "C" {
+#include "interpose/state/hooks.h"
 #include "interpose/env/env.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
 }
@@ -81,10 +84,10 @@ protected:
     }
     void finish(struct call *C)
     {
-        guard_entering(C);
+        around_call_entering(C);
         C->result = CUDA_SUCCESS;
-        guard_leaving(C);
-        guard_late(C);
+        around_call_leaving(C);
+        around_call_late(C);
     }
     std::string of(struct call *C, CUstream passed)
     {

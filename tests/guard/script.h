@@ -19,12 +19,16 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/guard/claims.h"
-#include "interpose/guard/events.h"
-#include "interpose/guard/pool.h"
-#include "interpose/guard/turn.h"
+#include "interpose/guard/around_call.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/decide/repeat_rights.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
-#include "interpose/state/hooks.h"
 }
 
 #include "tests/guard/caller.h"
@@ -162,7 +166,7 @@ class Script : public testing::Test
 protected:
     void SetUp() override
     {
-        guard_after_fork();
+        object_changes_after_fork();
         guard_on = 1;
         install_script();
         g_said.clear();
@@ -184,7 +188,8 @@ protected:
         EXPECT_EQ(0u, guard_state.lock.held);
         EXPECT_EQ(CU_STREAM_CAPTURE_MODE_GLOBAL, g_mode) << "the program's";
         for (unsigned i = 0; i < guard_state.order.high; i++) {
-            EXPECT_TRUE(rails[i].tickets == rails[i].serving && rails[i].gate == 0) << "a turn or a gate is held still";
+            EXPECT_TRUE(issue_lanes[i].tickets == issue_lanes[i].serving && issue_lanes[i].gate == 0)
+                << "a turn or a gate is held still";
             for (const struct mark &mark : guard_state.order.lanes[i]->marks)
                 EXPECT_EQ(0u, mark.pins) << "somebody waits for a mark still";
         }
@@ -196,8 +201,8 @@ protected:
         static uintptr_t handle = 0x800000;
         g_current = CUcontext(handle += 0x100);
         g_names[g_current] = name;
-        struct context *context = objects_context(g_current);
-        EXPECT_EQ(lanes, guard_make_lanes(context, lanes, CU_STREAM_DEFAULT, 0, 0));
+        struct context *context = contexts_get(g_current);
+        EXPECT_EQ(lanes, pool_streams_make(context, lanes, CU_STREAM_DEFAULT, 0, 0));
         g_said.clear();
         contexts_.push_back(context);
         return context;
@@ -205,7 +210,7 @@ protected:
     Caller *thread(struct context *context)
     {
         threads_.emplace_back(new Caller(context));
-        threads_.back()->here.per_thread_uid = objects_uid(OBJECT_STREAM);
+        threads_.back()->here.per_thread_uid = uids_next(OBJECT_STREAM);
         threads_.back()->thread.uid = uint32_t(threads_.size());
         return threads_.back().get();
     }
@@ -216,9 +221,9 @@ protected:
         g_names[handle] = name;
         struct call call = {};
         call.thread = &a_->thread;
-        objects_stream_created(&call, &handle, flags, 0);
-        guard_learn(&call);
-        struct stream *made = objects_stream(&a_->thread, handle);
+        streams_created(&call, &handle, flags, 0);
+        around_call_learn(&call);
+        struct stream *made = streams_get(&a_->thread, handle);
         a_->thread.last_stream = nullptr;
         return made;
     }
@@ -235,12 +240,12 @@ protected:
             say(named(C->target));
         C->result = result_;
         errno = ENOTTY;
-        guard_leaving(C);
+        around_call_leaving(C);
         EXPECT_EQ(ENOTTY, errno) << "errno is the program's";
         if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS)
             guard_finish_implicit(C);
         errno = ENOTTY;
-        guard_late(C);
+        around_call_late(C);
         EXPECT_EQ(ENOTTY, errno);
         return said();
     }
@@ -280,10 +285,11 @@ protected:
         default: C->guarded.kind = 0; break;
         }
         if (C->guarded.kind != GUARD_NOTHING && C->target != CU_STREAM_LEGACY) {
-            EXPECT_EQ(rails[C->guarded.lane].handle, C->target);
-            EXPECT_EQ(way == kDefault || way == kImplicit ? rails[C->guarded.lane].uid : C->target_uid, C->target_uid);
+            EXPECT_EQ(issue_lanes[C->guarded.lane].handle, C->target);
+            EXPECT_EQ(way == kDefault || way == kImplicit ? issue_lanes[C->guarded.lane].uid : C->target_uid,
+                      C->target_uid);
         }
-        guard_entering(C);
+        around_call_entering(C);
         EXPECT_EQ(ENOTTY, errno);
     }
     static std::string said()
@@ -363,7 +369,7 @@ protected:
         CUevent made;
         make_event(&made, flags);
         g_names[made] = name;
-        guard_event_created(made, flags, 0);
+        program_event_created(made, flags, 0);
         return made;
     }
     std::string destroys(Caller *by, struct stream *stream)
@@ -378,7 +384,7 @@ protected:
         struct thread thread = {};
         struct call call = {};
         call.thread = &thread;
-        guard_capture_takes(stream);
+        object_changes_capture_takes(stream);
         capture_began(&call, stream->handle);
     }
     static void end_capture(struct stream *stream)

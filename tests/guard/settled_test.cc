@@ -7,7 +7,11 @@
 
 extern "C" {
 #include "interpose/footprint/touch.h"
-#include "interpose/guard/settle.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/wait_deferred.h"
+#include "interpose/guard/guard.h"
 }
 
 namespace
@@ -24,7 +28,7 @@ protected:
                 touching(memory, writes)(C);
             else
                 C->touched.opaque = OPAQUE_OTHER;
-            guard_memory_leaves(C);
+            wait_deferred_memory_leaves(C);
         });
     }
     /* It takes some access away. */
@@ -36,7 +40,7 @@ protected:
     {
         memory->host |= 1;
         return call(by, kNoStream, API_cuIpcGetMemHandle, PTDS_OP_NONE,
-                    [=](struct call *C) { guard_memory_shown(C, memory); });
+                    [=](struct call *C) { wait_deferred_memory_shown(C, memory); });
     }
     std::string asks(Caller *by, CUevent event)
     {
@@ -189,12 +193,12 @@ TEST_F(Settled, AllBeforeACallThatTells)
     C.api = API_cuMemGetInfo_v2;
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L1", writes(b_, &n_));
-    guard_settle_all(&C);
+    wait_deferred_all(&C);
     EXPECT_EQ("", said()) << "promised to nobody";
     EXPECT_EQ("L2", syncs(c_));
-    guard_settle_all(&C);
+    wait_deferred_all(&C);
     EXPECT_EQ("e1 on L1; e2 on L0; host after e1; host after e2", said());
-    guard_settle_all(&C);
+    wait_deferred_all(&C);
     EXPECT_EQ("", said());
 }
 
@@ -205,18 +209,18 @@ TEST_F(Settled, WhereMemoryLacks)
     C.thread = &c_->thread;
     C.api = API_cuMemAlloc_v2;
     EXPECT_EQ("L0", writes(a_, &m_));
-    EXPECT_EQ(0, guard_settle_lacking(&C));
+    EXPECT_EQ(0, wait_deferred_where_lacking(&C));
     EXPECT_EQ("", said());
     EXPECT_EQ("L1", syncs(c_));
     errno = ENOTTY;
-    EXPECT_EQ(1, guard_settle_lacking(&C));
+    EXPECT_EQ(1, wait_deferred_where_lacking(&C));
     EXPECT_EQ(ENOTTY, errno);
     EXPECT_EQ("e1 on L0; host after e1", said());
-    EXPECT_EQ(0, guard_settle_lacking(&C));
+    EXPECT_EQ(0, wait_deferred_where_lacking(&C));
     EXPECT_EQ("L0", writes(a_, &m_));
     EXPECT_EQ("L1", syncs(c_));
     guard_on = 0;
-    EXPECT_EQ(0, guard_settle_lacking(&C));
+    EXPECT_EQ(0, wait_deferred_where_lacking(&C));
     guard_on = 1;
     EXPECT_EQ("", said());
 }
@@ -228,9 +232,10 @@ TEST_F(Settled, OnlyWhereTheRowSaysSo)
     EXPECT_EQ("L1", syncs(c_));
     EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_UNMAP, [this](struct call *C) {
                   touching(&m_, 1)(C);
-                  guard_memory_leaves(C);
+                  wait_deferred_memory_leaves(C);
               }));
-    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_NONE, [this](struct call *C) { guard_memory_shown(C, &m_); }));
+    EXPECT_EQ("", call(c_, kNoStream, API_cuMemMap, PTDS_OP_NONE,
+                       [this](struct call *C) { wait_deferred_memory_shown(C, &m_); }));
     EXPECT_NE(0u, guard_state.order.lanes[a_->lane()]->host) << "others see it all the same";
     EXPECT_EQ("e1 on L0; host after e1", unmaps(c_, &m_));
 }
@@ -318,12 +323,12 @@ TEST_F(Settled, InsideOfAnotherCall)
     for (int i = 0; i < 3; i++) {
         begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&n_, 1));
         if (i == 0)
-            settle_event(&C, event("F"));
+            wait_deferred_event(&C, event("F"));
         if (i == 1) {
             touching(&m_, 1)(&C);
-            guard_memory_leaves(&C);
+            wait_deferred_memory_leaves(&C);
         } else if (i == 2) {
-            settle_event(&C, e);
+            wait_deferred_event(&C, e);
         }
         EXPECT_EQ(i == 0, a_->thread.held != 0) << i;
         EXPECT_EQ(i == 0 ? "" : i == 1 ? "e1 on L0; host after e1" : "host after E", said());
@@ -487,12 +492,12 @@ TEST_F(Settled, AnEventThatOthersRecordToo)
     const CUevent e = event("E");
     writes(a_, &m_, s);
     records(a_, e, kOn);
-    guard_event_recorded_elsewhere(e);
+    program_event_recorded_elsewhere(e);
     syncs(a_);
     EXPECT_EQ("e1 on S; host after e1", asks(a_, e));
     writes(a_, &m_, s);
     records(a_, e, kOn);
-    guard_event_recorded_elsewhere(e);
+    program_event_recorded_elsewhere(e);
     syncs(a_);
     writes(a_, &n_, s);
     EXPECT_EQ("", asks(a_, e)) << "the stream has newer work";
@@ -567,7 +572,7 @@ TEST_F(Settled, AStreamThatStandsForTheDefaultStream)
     on_ = stream("N", CU_STREAM_NON_BLOCKING);
     EXPECT_EQ("N", queries(a_, kAsDefault));
     struct context *apart = fresh("C2", 0);
-    EXPECT_EQ(1u, guard_make_lanes(apart, 1, CU_STREAM_NON_BLOCKING, 0, 0));
+    EXPECT_EQ(1u, pool_streams_make(apart, 1, CU_STREAM_NON_BLOCKING, 0, 0));
     g_said.clear();
     EXPECT_EQ("L4", queries(thread(apart)));
     g_current = context_->handle;

@@ -11,7 +11,8 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/guard/pool.h"
+#include "interpose/guard/carry_out/pool.h"
+#include "interpose/guard/carry_out/spare_events.h"
 }
 
 #include "tests/guard/caller.h"
@@ -51,7 +52,7 @@ protected:
         g_refuses = false;
         static uintptr_t handle = 0x400000;
         g_current = CUcontext(handle += 0x100);
-        context_ = objects_context(g_current);
+        context_ = contexts_get(g_current);
         pool_of(context_);
     }
     void TearDown() override
@@ -64,29 +65,29 @@ protected:
 
 TEST_F(SpareEvents, TheFirstOnes)
 {
-    pool_make_events(context_);
+    spare_events_make(context_);
     EXPECT_EQ(32u, g_made);
     EXPECT_EQ(32u, context_->pool->events);
     g_refuses = true;
-    pool_make_events(context_);
+    spare_events_make(context_);
     driver_real[API_cuEventCreate][0] = nullptr;
-    pool_make_events(context_);
+    spare_events_make(context_);
     EXPECT_EQ(32u, context_->pool->events);
 }
 
 TEST_F(SpareEvents, WhatComesBackIsTheNextOne)
 {
-    CUevent first = rails_event(context_), second = rails_event(context_);
+    CUevent first = spare_events_take(context_), second = spare_events_take(context_);
     EXPECT_EQ(CUevent(1), first);
     EXPECT_EQ(CUevent(2), second);
-    rails_event_back(context_, first);
-    rails_event_back(context_, second);
+    spare_events_give_back(context_, first);
+    spare_events_give_back(context_, second);
     g_refuses = true;
-    EXPECT_EQ(second, rails_event(context_));
-    EXPECT_EQ(first, rails_event(context_));
-    EXPECT_EQ(nullptr, rails_event(context_)) << "a driver that refuses";
+    EXPECT_EQ(second, spare_events_take(context_));
+    EXPECT_EQ(first, spare_events_take(context_));
+    EXPECT_EQ(nullptr, spare_events_take(context_)) << "a driver that refuses";
     driver_real[API_cuEventCreate][0] = nullptr;
-    EXPECT_EQ(nullptr, rails_event(context_)) << "a driver that lacks the function";
+    EXPECT_EQ(nullptr, spare_events_take(context_)) << "a driver that lacks the function";
     EXPECT_TRUE(g_destroyed.empty());
 }
 
@@ -94,37 +95,37 @@ TEST_F(SpareEvents, OfMoreThanAreKeptTheDriverGetsTheRest)
 {
     std::vector<CUevent> taken;
     for (int i = 0; i < 1030; i++)
-        taken.push_back(rails_event(context_));
+        taken.push_back(spare_events_take(context_));
     for (CUevent event : taken)
-        rails_event_back(context_, event);
+        spare_events_give_back(context_, event);
     EXPECT_EQ(1024u, context_->pool->events);
     EXPECT_EQ(std::vector<CUevent>(taken.end() - 6, taken.end()), g_destroyed);
     std::set<CUevent> again;
     for (int i = 0; i < 1024; i++)
-        again.insert(rails_event(context_));
+        again.insert(spare_events_take(context_));
     EXPECT_EQ(std::set<CUevent>(taken.begin(), taken.end() - 6), again);
     EXPECT_EQ(1030u, g_made);
     driver_real[API_cuEventDestroy_v2][0] = nullptr;
     for (CUevent event : taken)
-        rails_event_back(context_, event); /* and nothing, where the driver lacks the function */
+        spare_events_give_back(context_, event); /* and nothing, where the driver lacks the function */
     EXPECT_EQ(6u, g_destroyed.size());
 }
 
 TEST_F(SpareEvents, NoneOfAContextThatIsGone)
 {
-    CUevent event = rails_event(context_);
+    CUevent event = spare_events_take(context_);
     pool_context_gone(context_);
-    EXPECT_EQ(nullptr, rails_event(context_));
-    rails_event_back(context_, event);
+    EXPECT_EQ(nullptr, spare_events_take(context_));
+    spare_events_give_back(context_, event);
     EXPECT_EQ(1u, g_made);
     EXPECT_TRUE(g_destroyed.empty()) << "it went with its context";
 }
 
 TEST_F(SpareEvents, ComeAndGoUnderTheirLock)
 {
-    CUevent event = rails_event(context_);
-    EXPECT_TRUE(waits([&] { rails_event_back(context_, event); }, &context_->pool->events_lock));
-    EXPECT_TRUE(waits([&] { rails_event(context_); }, &context_->pool->events_lock));
+    CUevent event = spare_events_take(context_);
+    EXPECT_TRUE(waits([&] { spare_events_give_back(context_, event); }, &context_->pool->events_lock));
+    EXPECT_TRUE(waits([&] { spare_events_take(context_); }, &context_->pool->events_lock));
 }
 
 /* Whoever holds one holds it alone. */
@@ -136,11 +137,11 @@ TEST_F(SpareEvents, ManyThreads)
     for (int t = 0; t < 4; t++) {
         threads.emplace_back([&] {
             for (int i = 0; i < 50000; i++) {
-                CUevent event = rails_event(context_);
+                CUevent event = spare_events_take(context_);
                 std::atomic<int> &holders = held[uintptr_t(event) % held.size()];
                 twice += holders++ != 0;
                 holders--;
-                rails_event_back(context_, event);
+                spare_events_give_back(context_, event);
             }
         });
     }

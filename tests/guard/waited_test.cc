@@ -2,6 +2,13 @@
  *
  * What a host's wait waits for, what is known to be done after it, and what comes of more streams than there are lanes.
  */
+extern "C" {
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/program_event.h"
+#include "interpose/guard/carry_out/turn.h"
+#include "interpose/guard/object_changes.h"
+}
+
 #include "tests/guard/script.h"
 
 namespace
@@ -256,11 +263,11 @@ TEST_F(Waited, EventsThatSomebodyElseRecords)
     EXPECT_EQ("L1", awaits(b_, e));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
     EXPECT_EQ("", on_event(c_, kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, e));
-    EXPECT_EQ(nullptr, guard_event_find(e));
+    EXPECT_EQ(nullptr, program_event_find(e));
     EXPECT_EQ("e1 on L0; L1 after e1; L1", (writes(a_, &m_), awaits(b_, e)));
     EXPECT_EQ("e1 on L2; L1 after e1; L1",
               (writes(c_, &n_), on_event(b_, kDefault, API_cuLaunchKernelEx, PTDS_OP_LAUNCH, e)));
-    EXPECT_EQ(1, guard_event_find(e)->timed);
+    EXPECT_EQ(1, program_event_find(e)->timed);
 }
 
 /* A stream that waits for the event does not come after what it was recorded behind before. */
@@ -496,7 +503,7 @@ TEST_F(Waited, WhereNoLaneIsLeftTheHostWaitsForAll)
     EXPECT_EQ("host after all; 0x2; host after all", writes(a_, &n_, kOwn));
     EXPECT_EQ("T", syncs(a_, kOn)) << "the driver waits";
     EXPECT_EQ("host after all; T; host after all", records(a_, e, kOn));
-    EXPECT_EQ(0u, guard_event_find(e)->recorded.at) << "all that it stands for is done";
+    EXPECT_EQ(0u, program_event_find(e)->recorded.at) << "all that it stands for is done";
     EXPECT_EQ("host after all; legacy; host after all", writes(b_, &n_));
     EXPECT_EQ(PTDS_CALL_KEPT_NO_WAY, b_->call.flags & PTDS_CALL_KEPT_NO_WAY);
     g_refused = {"host"};
@@ -535,8 +542,8 @@ TEST_F(Waited, AThreadThatEndsInACall)
 {
     begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&m_, 1));
     EXPECT_NE(0u, a_->thread.held);
-    EXPECT_EQ(1u, rails_users(a_->lane()));
-    guard_thread_ends(&a_->thread);
+    EXPECT_EQ(1u, issue_users(a_->lane()));
+    object_changes_thread_ends(&a_->thread);
     EXPECT_EQ(0u, a_->thread.held);
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
     EXPECT_EQ("L2", writes(c_, &n_));
@@ -572,11 +579,11 @@ TEST_F(Waited, ATurnThatAToolGaveUpIsOver)
     EXPECT_EQ(1, a_->call.guarded.turn);
     EXPECT_EQ(1, a_->call.guarded.gate);
     turn_abandon(&a_->thread);
-    const uint32_t serving = rails[a_->lane()].serving;
+    const uint32_t serving = issue_lanes[a_->lane()].serving;
     EXPECT_EQ("L0", end(a_));
     EXPECT_EQ(0, a_->call.guarded.turn);
     EXPECT_EQ(0, a_->call.guarded.gate);
-    EXPECT_EQ(serving, rails[a_->lane()].serving);
+    EXPECT_EQ(serving, issue_lanes[a_->lane()].serving);
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
 }
 
@@ -584,8 +591,8 @@ TEST_F(Waited, ATurnThatAToolGaveUpIsOver)
 TEST_F(Waited, MarksAreThoseOfTheirTurns)
 {
     const auto in_last_turn = [](unsigned lane) {
-        const struct rail *rail = &rails[lane];
-        return rail->marked_by[guard_state.order.lanes[lane]->newest] == rail->serving - 1;
+        const struct issue_lane *issuing = &issue_lanes[lane];
+        return issuing->marked_by[guard_state.order.lanes[lane]->newest] == issuing->serving - 1;
     };
     struct stream *s = stream("S"), *t = stream("T");
     for (struct stream *one : {s, t})
@@ -622,10 +629,10 @@ TEST_F(Waited, AMarkThatIsNotRecordedIsNone)
     const unsigned lane = b_->call.guarded.lane;
     const int mark = b_->call.guarded.mark_after;
     ASSERT_LE(0, mark);
-    const CUevent kept = rails[lane].mark[mark];
+    const CUevent kept = issue_lanes[lane].mark[mark];
     ASSERT_NE(nullptr, kept) << "that of the newest mark, which nobody needs";
     turn_abandon(&b_->thread);
-    EXPECT_EQ(nullptr, rails[lane].mark[mark]);
+    EXPECT_EQ(nullptr, issue_lanes[lane].mark[mark]);
     ASSERT_EQ(events, pool->events);
     EXPECT_EQ(kept, pool->event[events - 1]);
     end(b_);

@@ -15,8 +15,8 @@
 #include <thread>
 
 extern "C" {
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/rails.h"
 }
 
 /* Whether it waits while another thread has the lock; it goes on when that is dropped, and drops it, too. */

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "interpose/footprint/footprint.h"
+#include "interpose/guard/object_changes.h"
 }
 
 namespace
@@ -272,10 +273,10 @@ protected:
             return capture(stream);
         if (what < 8) {
             const unsigned memory = below(kMemories);
-            guard_memory_gone(&memories_[memory]);
+            object_changes_memory_gone(&memories_[memory]);
             return "m" + std::to_string(memory) + " goes: " + said();
         }
-        guard_thread_ends(&by->thread);
+        object_changes_thread_ends(&by->thread);
         callers_[number] = thread(by->here.context);
         return "ends: " + said();
     }

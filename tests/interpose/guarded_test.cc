@@ -368,6 +368,22 @@ TEST(Lanes, IndependentWorkSpreadsAndAChainStays)
                   {{"PTDS_LANES", "4"}});
 }
 
+TEST(Lanes, AProgramThatWaitsAfterEachOperationStaysOnOneStream)
+{
+    expect_policy("guarded",
+                  {
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"sync@0", "cuStreamSynchronize(L1)"},
+                      {"fill:O@0", "cuMemsetD8Async(L1)"},
+                      {"sync@0", "cuStreamSynchronize(L1)"},
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"fill:O@0", "cuMemsetD8Async(L2)"}, /* the first that has work to run beside */
+                      {"sync@0", "cuEventRecord(L2;E1) cuEventRecord(L1;E2) cuStreamWaitEvent(L2;E2) cuStreamSynchronize(L2)"},
+                      {"fill:D@0", "cuMemsetD8Async(L2)"},
+                  },
+                  {{"PTDS_LANES", "4"}});
+}
+
 /* More streams than there are lanes, each with work on the same memory, which never ends. */
 std::vector<std::string> a_crowd(std::vector<std::string> steps, int streams)
 {

@@ -116,7 +116,7 @@ Kernel *Find(const void *function)
     kernel.facts.reset(new code_facts());
     kernel.facts->verdict = CODE_UNKNOWN;
     Job job = {{kernel.name.c_str(), kernel.facts.get()}, Device()};
-    code_images(named->second.first, SIZE_MAX, WantedImage, TakeImage, &job);
+    images_plain(named->second.first, SIZE_MAX, WantedImage, TakeImage, &job);
     return &kernel;
 }
 
@@ -237,7 +237,7 @@ void Compare(const Kernel &kernel, const Saved &saved)
     }
     if (saved.poisoned)
         NEXT(cudaMemcpy)
-        (reinterpret_cast<void *>(saved.base), saved.bytes.data(), saved.bytes.size(), cudaMemcpyHostToDevice);
+    (reinterpret_cast<void *>(saved.base), saved.bytes.data(), saved.bytes.size(), cudaMemcpyHostToDevice);
 }
 
 template <typename Launch> cudaError_t Look(const void *function, void **arguments, Launch launch)

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 extern "C" {
-#include "interpose/record/definitions.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
 }
 
 namespace
@@ -44,9 +48,9 @@ TEST_F(Room, AForkedChildBeginsAgain)
 {
     const uint32_t first = define_string(PTDS_ROLE_REGION, "solve"), second = define_string(PTDS_ROLE_REGION, "step");
     EXPECT_EQ(second, first + 1);
-    record_after_fork();
-    record_start();
-    ASSERT_TRUE(record_on());
+    recorder_after_fork();
+    start_recording();
+    ASSERT_TRUE(recorder_on());
     EXPECT_EQ(1u, define_string(PTDS_ROLE_REGION, "step"));
     EXPECT_EQ(2u, define_string(PTDS_ROLE_REGION, "solve"));
     EXPECT_EQ((std::vector<std::string>{"step", "solve"}), texts<ptds_rec_STRING>(PTDS_REC_STRING));
@@ -86,7 +90,7 @@ protected:
         struct call call = made(API_cuMemAlloc_v2, PTDS_OP_ALLOC);
         call.object = 9;
         call.words = 3;
-        record_allocates(&thread_);
+        rescue_allocates(&thread_);
         record(call);
         struct ptds_chunk *calls = thread_.chunk;
         while (store_chunk(PTDS_CHUNK_CALLS, 1, &old)) {
@@ -94,7 +98,7 @@ protected:
         while (store_chunk(PTDS_CHUNK_DEFINITIONS, 1, &old)) {
         }
         store_chunk_full(calls);
-        record_memory_is_there = [](const ptds_rec_MEMORY *) {
+        rescue_memory_is_there = [](const ptds_rec_MEMORY *) {
             if (g_interrupts)
                 g_interrupts();
             g_interrupts = nullptr;
@@ -103,13 +107,13 @@ protected:
     }
     void TearDown() override
     {
-        record_memory_is_there = nullptr;
+        rescue_memory_is_there = nullptr;
         Room::TearDown();
     }
     static void define_until_it_happens()
     {
         for (uint32_t i = 0; i < 4096 && g_interrupts; i++)
-            record_process(PTDS_PROCESS_EXIT, i);
+            recorder_process(PTDS_PROCESS_EXIT, i);
         EXPECT_FALSE(g_interrupts);
     }
     static size_t forks()
@@ -125,11 +129,11 @@ protected:
 
 TEST_F(Interrupted, AForkWaitsForNobody)
 {
-    record_fork();
+    recorder_fork();
     EXPECT_EQ(1u, forks());
     g_interrupts = [] {
-        record_fork();
-        record_fork();
+        recorder_fork();
+        recorder_fork();
         EXPECT_EQ(1u, forks());
     };
     define_until_it_happens();
@@ -142,14 +146,14 @@ TEST_F(Interrupted, AForkTakesNoChunk)
 {
     size_t count = 0;
     while (forks() == count) {
-        record_fork();
+        recorder_fork();
         count++;
         ASSERT_LT(count, 4096u);
     }
     EXPECT_EQ(0u, memories());
-    record_fork();
+    recorder_fork();
     EXPECT_EQ(count - 1, forks());
-    record_process(PTDS_PROCESS_EXIT, 1);
+    recorder_process(PTDS_PROCESS_EXIT, 1);
     EXPECT_EQ(count + 1, forks());
 }
 
@@ -160,11 +164,11 @@ TEST_F(Interrupted, TheChildGoesOn)
     g_interrupts = [&] {
         child = fork();
         if (child == 0)
-            record_after_fork();
+            recorder_after_fork();
     };
     define_until_it_happens();
     if (child == 0)
-        _exit(!record_on() && !store_header() ? 0 : 1);
+        _exit(!recorder_on() && !store_header() ? 0 : 1);
     int status = -1;
     ASSERT_EQ(child, waitpid(child, &status, 0));
     EXPECT_EQ(0, status);
@@ -179,7 +183,7 @@ TEST_F(Room, MemoriesHaveHalfOfTheTrace)
 {
     const size_t most = 32;
     size_t written = 0;
-    record_memory_is_there = [](const ptds_rec_MEMORY *) { return 0; };
+    rescue_memory_is_there = [](const ptds_rec_MEMORY *) { return 0; };
     while (chunks_of_definitions() < most) {
         define_one();
         written++;
@@ -196,7 +200,7 @@ TEST_F(Room, MemoriesHaveHalfOfTheTrace)
     define_one();
     EXPECT_LT(memories(), written) << "none of those is there";
     EXPECT_LT(chunks_of_definitions(), most);
-    record_memory_is_there = nullptr;
+    rescue_memory_is_there = nullptr;
 }
 
 } // namespace

@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 extern "C" {
+#include "interpose/base/loaded.h"
 #include "interpose/base/elf.h"
 #include "interpose/code/code.h"
-#include "interpose/record/definitions.h"
-#include "interpose/record/rescue.h"
+#include "interpose/record/file/define.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/kernel_code.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/threads.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -32,7 +36,7 @@ TEST_F(Definitions, Contexts)
     struct context context = {};
     context.handle = CUcontext(0x1234);
     context.uid = 5, context.device = 2, context.kind = PTDS_CONTEXT_PRIMARY;
-    record_context(&context, PTDS_LIFE_CREATED);
+    recorder_context(&context, PTDS_LIFE_CREATED);
     auto written = last<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT);
     EXPECT_EQ(0x1234u, written.handle);
     EXPECT_EQ(5u, written.uid);
@@ -46,7 +50,7 @@ TEST_F(Definitions, Streams)
 {
     struct thread *before = thread_self;
     thread_self = &thread_;
-    record_stream(9, CUstream(0x77), &context_, PTDS_STREAM_NON_BLOCKING, PTDS_LIFE_CREATED, -4, 31);
+    recorder_stream(9, CUstream(0x77), &context_, PTDS_STREAM_NON_BLOCKING, PTDS_LIFE_CREATED, -4, 31);
     thread_self = nullptr;
     auto written = last<ptds_rec_STREAM>(PTDS_REC_STREAM);
     EXPECT_EQ(9u, written.uid);
@@ -58,7 +62,7 @@ TEST_F(Definitions, Streams)
     EXPECT_EQ(7u, written.thread);
     EXPECT_EQ(31u, written.stack);
     EXPECT_NE(0u, written.ticks);
-    record_stream(10, CUstream(0x78), nullptr, PTDS_STREAM_BLOCKING, PTDS_LIFE_GONE, 0, 0);
+    recorder_stream(10, CUstream(0x78), nullptr, PTDS_STREAM_BLOCKING, PTDS_LIFE_GONE, 0, 0);
     thread_self = before;
     written = last<ptds_rec_STREAM>(PTDS_REC_STREAM);
     EXPECT_EQ(0u, written.context);
@@ -68,7 +72,7 @@ TEST_F(Definitions, Streams)
 /* The creating call's stack, if there is such a call. */
 TEST_F(Definitions, AreHeardOf)
 {
-    record_listen();
+    recorder_listen();
     struct call call = made();
     STATE_TELL(stream_seen, &call, 9, CUstream(0x77), &context_, PTDS_STREAM_BLOCKING, PTDS_LIFE_CREATED, 1);
     EXPECT_NE(0u, last<ptds_rec_STREAM>(PTDS_REC_STREAM).stack);
@@ -87,7 +91,7 @@ TEST_F(Definitions, AreHeardOf)
 TEST_F(Definitions, Kernels)
 {
     const uint32_t layout[] = {0x00000008, 0x00080004};
-    record_kernel(0x99, 4, 2, layout, 17, "spin");
+    recorder_kernel(0x99, 4, 2, layout, 17, "spin");
     auto written = last<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
     EXPECT_EQ(0x99u, written.handle);
     EXPECT_EQ(4u, written.uid);
@@ -98,7 +102,7 @@ TEST_F(Definitions, Kernels)
     EXPECT_EQ(name.id, written.name);
     EXPECT_EQ(unsigned{PTDS_ROLE_KERNEL}, name.role);
     EXPECT_EQ("spin", texts<ptds_rec_STRING>(PTDS_REC_STRING).back());
-    record_kernel(0x9a, 5, UINT32_MAX, nullptr, 0, nullptr);
+    recorder_kernel(0x9a, 5, UINT32_MAX, nullptr, 0, nullptr);
     written = last<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
     EXPECT_EQ(0u, written.name);
     EXPECT_EQ(sizeof written, bytes_of(PTDS_REC_KERNEL).back().size());
@@ -115,7 +119,7 @@ TEST_F(Definitions, KernelFacts)
     facts.base[0].term[0] = {CODE_RANGE, 16, 32}, facts.base[0].term[1] = {CODE_VARIABLE, 3, 0};
     facts.base[1].use = CODE_READ | CODE_WRITE | CODE_ATOMIC, facts.base[1].count = 1;
     facts.base[1].term[0] = {CODE_PARAMETER, 8, 12};
-    record_kernel_facts(4, &facts);
+    kernel_code_record(4, &facts);
     auto written = last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS);
     EXPECT_EQ(4u, written.kernel);
     EXPECT_EQ(12u, written.at);
@@ -140,30 +144,30 @@ TEST_F(Definitions, ManyKernelFacts)
     facts.bases = CODE_BASES;
     for (code_base &base : facts.base)
         base.use = CODE_READ, base.count = CODE_TERMS, base.term[0] = {CODE_PARAMETER, 8, 12};
-    record_kernel_facts(5, &facts);
+    kernel_code_record(5, &facts);
     EXPECT_EQ(PTDS_CODE_DIRECT, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).verdict);
     EXPECT_EQ(2 * 192, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).bases) << "12 terms are two of at most 8";
     EXPECT_EQ(sizeof(ptds_rec_KERNEL_FACTS) + 192 * (2 + 12) * sizeof(uint32_t),
               bytes_of(PTDS_REC_KERNEL_FACTS).back().size());
     facts.bases = CODE_BASES + 1;
-    record_kernel_facts(5, &facts);
+    kernel_code_record(5, &facts);
     EXPECT_EQ(PTDS_CODE_UNKNOWN, last<ptds_rec_KERNEL_FACTS>(PTDS_REC_KERNEL_FACTS).verdict);
 }
 
 TEST_F(Definitions, WhatWentPastOrAway)
 {
-    record_untabled("cuNewest", 1, 13020, 7);
+    recorder_untabled("cuNewest", 1, 13020, 7);
     auto untabled = last<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED);
     EXPECT_EQ(1u, untabled.handed);
     EXPECT_EQ(13020u, untabled.version);
     EXPECT_EQ(7u, untabled.calls);
     EXPECT_EQ("cuNewest", texts<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED).back());
-    record_bypass(PTDS_BYPASS_NAMESPACE_USER, "libother.so", 6);
+    recorder_bypass(PTDS_BYPASS_NAMESPACE_USER, "libother.so", 6);
     auto bypass = last<ptds_rec_BYPASS>(PTDS_REC_BYPASS);
     EXPECT_EQ(unsigned{PTDS_BYPASS_NAMESPACE_USER}, bypass.what);
     EXPECT_EQ(6u, bypass.functions);
     EXPECT_EQ("libother.so", texts<ptds_rec_BYPASS>(PTDS_REC_BYPASS).back());
-    record_process(PTDS_PROCESS_FORK, 4711);
+    recorder_process(PTDS_PROCESS_FORK, 4711);
     auto process = last<ptds_rec_PROCESS>(PTDS_REC_PROCESS);
     EXPECT_EQ(unsigned{PTDS_PROCESS_FORK}, process.what);
     EXPECT_EQ(4711u, process.pid);
@@ -201,7 +205,7 @@ TEST_F(Definitions, FillTheirChunks)
 {
     uint64_t chunks = store_header()->chunks;
     for (uint32_t i = 0; store_header()->chunks == chunks; i++)
-        record_process(PTDS_PROCESS_FORK, i);
+        recorder_process(PTDS_PROCESS_FORK, i);
     const struct ptds_chunk *full = nullptr, *next = nullptr;
     for (uint64_t i = 0; store_chunk_at(i); i++) {
         if (store_chunk_at(i)->kind != PTDS_CHUNK_DEFINITIONS)
@@ -236,7 +240,7 @@ TEST_F(Definitions, BringClocks)
 {
     usleep(60000);
     const size_t before = all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size();
-    record_process(PTDS_PROCESS_FORK, 1);
+    recorder_process(PTDS_PROCESS_FORK, 1);
     EXPECT_EQ(before + 1, all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size());
     auto clock = last<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
     EXPECT_TRUE(clock.ticks != 0 && clock.monotonic != 0 && clock.realtime > clock.monotonic);
@@ -264,7 +268,7 @@ TEST_F(Definitions, StacksAndTheirObjects)
     struct elf_object object;
     char path[1024];
     void *const frames[] = {reinterpret_cast<void *>(&define_stack), reinterpret_cast<void *>(0x10)};
-    ASSERT_TRUE(elf_containing(frames[0], &object));
+    ASSERT_TRUE(loaded_containing(frames[0], &object));
     const uint32_t id = define_stack(frames, 2);
     auto stack = last<ptds_rec_STACK>(PTDS_REC_STACK);
     EXPECT_EQ(id, stack.id);
@@ -275,7 +279,7 @@ TEST_F(Definitions, StacksAndTheirObjects)
     EXPECT_EQ(object.end, written.end);
     EXPECT_EQ(object.bias, written.bias);
     EXPECT_EQ(1u, written.id);
-    EXPECT_EQ(elf_path(&object, path, sizeof path), texts<ptds_rec_OBJECT>(PTDS_REC_OBJECT).back());
+    EXPECT_EQ(loaded_path(&object, path, sizeof path), texts<ptds_rec_OBJECT>(PTDS_REC_OBJECT).back());
     EXPECT_EQ(id + 1, define_stack(frames, 1));
     EXPECT_EQ(1u, all<ptds_rec_OBJECT>(PTDS_REC_OBJECT).size()) << "once";
     void *const libc[] = {reinterpret_cast<void *>(&prctl)};
@@ -310,7 +314,7 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
     prctl(PR_GET_NAME, old_name);
     prctl(PR_SET_NAME, "fifteen letters");
     thread_self = &thread_;
-    record_thread_started(&thread_);
+    threads_started(&thread_);
     auto written = last<ptds_rec_THREAD>(PTDS_REC_THREAD);
     EXPECT_EQ(7u, written.id);
     EXPECT_EQ(70u, written.tid);
@@ -319,11 +323,11 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
     EXPECT_EQ("fifteen letters", texts<ptds_rec_THREAD>(PTDS_REC_THREAD).back());
     ASSERT_TRUE(thread_.counts && thread_.defaults && thread_.now);
     EXPECT_EQ(1u, thread_.counts_in_chunk);
-    record_thread_named(&thread_, "solver");
+    threads_named(&thread_, "solver");
     EXPECT_EQ(unsigned{PTDS_LIFE_NAMED}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
     thread_.counts[3].calls = 5;
     thread_.defaults->kept = 6;
-    record_thread_ended(&thread_);
+    threads_ended(&thread_);
     thread_self = before;
     prctl(PR_SET_NAME, old_name);
     EXPECT_EQ(unsigned{PTDS_LIFE_GONE}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
@@ -341,9 +345,9 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
 TEST_F(Definitions, OtherThreads)
 {
     thread_.drivers = 1;
-    record_thread_named(&thread_, std::string(100, 'n').c_str());
+    threads_named(&thread_, std::string(100, 'n').c_str());
     EXPECT_EQ(0u, all<ptds_rec_THREAD>(PTDS_REC_THREAD).size()) << "not before its first call";
-    record_thread_started(&thread_);
+    threads_started(&thread_);
     EXPECT_EQ(unsigned{PTDS_LIFE_DRIVERS}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
     EXPECT_EQ(std::string(63, 'n'), texts<ptds_rec_THREAD>(PTDS_REC_THREAD).back());
 }
@@ -357,15 +361,15 @@ TEST_F(Definitions, CountsInMemory)
     struct thread other = {};
     other.uid = 8;
     other.fork_generation = thread_fork_generation;
-    record_thread_started(&thread_);
-    record_thread_started(&other);
+    threads_started(&thread_);
+    threads_started(&other);
     EXPECT_EQ(2u, store_header()->uncounted);
     EXPECT_EQ(0u, thread_.counts_in_chunk);
     thread_.counts[3] = {1, 2, 3, 4};
     other.counts[3] = {10, 20, 30, 40};
-    record_thread_ended(&thread_);
+    threads_ended(&thread_);
     EXPECT_EQ(1u, store_header()->uncounted);
-    record_thread_ended(&other);
+    threads_ended(&other);
     EXPECT_EQ(0u, store_header()->uncounted);
     const struct ptds_count *sum = reinterpret_cast<const struct ptds_count *>(store_chunk_at(0) + 1) + 3;
     EXPECT_EQ(11u, sum->calls);
@@ -380,8 +384,8 @@ TEST_F(Definitions, TheCallThatAThreadIsIn)
     struct call call = made(API_cuStreamSynchronize, PTDS_OP_EVENT_SYNC);
     call.twin = 1, call.flags = PTDS_CALL_TIMED, call.stream_uid = 11, call.target_uid = 12, call.object = 13;
     call.generation = 14, call.kinds = 0x42, call.words = 1, call.word[0] = 99;
-    record_begun(&call);
-    record_waits(&call);
+    threads_call_begun(&call);
+    threads_call_waits(&call);
     const struct ptds_now *now = thread_.now;
     ASSERT_TRUE(now);
     EXPECT_EQ(call.enter, now->enter);
@@ -401,9 +405,9 @@ TEST_F(Definitions, TheCallThatAThreadIsIn)
     EXPECT_NE(0u, now->stack);
     EXPECT_EQ(call.stack, now->stack);
     call.words = 0;
-    record_waits(&call);
+    threads_call_waits(&call);
     EXPECT_EQ(0u, now->word);
-    record_call(&call);
+    recorder_call(&call);
     EXPECT_EQ(0u, now->enter);
 }
 

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 extern "C" {
-#include "interpose/record/devicecupti.h"
+#include "interpose/record/device/device_cupti.h"
 }
 
 namespace

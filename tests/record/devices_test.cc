@@ -7,6 +7,9 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
+#include "interpose/record/device/device_facts.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
 #include "interpose/state/capture.h"
 }
 
@@ -62,25 +65,25 @@ protected:
 
 TEST_F(Devices, EachOnce)
 {
-    record_device(3);
-    record_device(3);
+    device_facts_record(3);
+    device_facts_record(3);
     const Texts of_3 = {"device.3.name=Device 3", "device.3.compute_mode=default", "device.3.capability_major=9",
                         "device.3.capability_minor=0", "device.3.multiprocessors=132"};
     EXPECT_EQ(of_3, facts());
     EXPECT_EQ(unsigned{PTDS_SETTING_PROCESS}, last<ptds_rec_SETTING>(PTDS_REC_SETTING).kind);
-    record_device(63);
+    device_facts_record(63);
     EXPECT_EQ(10u, facts().size());
     EXPECT_EQ("device.63.name=Device 63", facts()[5]);
-    record_after_fork();
-    record_start();
-    record_device(3);
+    recorder_after_fork();
+    start_recording();
+    device_facts_record(3);
     EXPECT_EQ(of_3, facts()) << "a child's trace is another one";
 }
 
 TEST_F(Devices, NoneThatIsUnknown)
 {
-    record_device(-1);
-    record_device(64);
+    device_facts_record(-1);
+    device_facts_record(64);
     EXPECT_EQ(Texts{}, facts());
 }
 
@@ -88,14 +91,14 @@ TEST_F(Devices, NoneThatIsUnknown)
 TEST_F(Devices, NotWhileACaptureIsOpen)
 {
     captures_open = 1;
-    record_device(0);
+    device_facts_record(0);
     captures_open = 0;
     EXPECT_EQ(Texts{}, facts());
-    record_running = 2;
-    record_device(0);
-    record_running = 1;
+    recorder_running = 2;
+    device_facts_record(0);
+    recorder_running = 1;
     EXPECT_EQ(Texts{}, facts());
-    record_device(0);
+    device_facts_record(0);
     EXPECT_EQ(5u, facts().size());
 }
 
@@ -107,7 +110,7 @@ TEST_F(Devices, Modes)
                                      {CU_COMPUTEMODE_EXCLUSIVE_PROCESS, "exclusive-process"},
                                      {99, "unknown"}}) {
         g_mode = mode;
-        record_device(device);
+        device_facts_record(device);
         EXPECT_EQ("device." + std::to_string(device) + ".compute_mode=" + word, facts()[size_t(device) * 5 + 1]);
         device++;
     }
@@ -116,11 +119,11 @@ TEST_F(Devices, Modes)
 TEST_F(Devices, WhatTheDriverRefuses)
 {
     g_refuses = CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
-    record_device(1);
+    device_facts_record(1);
     EXPECT_EQ(4u, facts().size());
     driver.cuDeviceGetName = nullptr;
     driver.cuDeviceGetAttribute = nullptr;
-    record_device(2);
+    device_facts_record(2);
     EXPECT_EQ(4u, facts().size());
 }
 
@@ -128,9 +131,9 @@ TEST_F(Devices, WhatTheDriverRefuses)
 TEST_F(Devices, WithTheirContexts)
 {
     context_.device = 5;
-    record_context(&context_, PTDS_LIFE_GONE);
+    recorder_context(&context_, PTDS_LIFE_GONE);
     EXPECT_EQ(Texts{}, facts());
-    record_context(&context_, PTDS_LIFE_SEEN);
+    recorder_context(&context_, PTDS_LIFE_SEEN);
     EXPECT_EQ(5u, facts().size());
 }
 

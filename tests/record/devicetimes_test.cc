@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 extern "C" {
+#include "interpose/env/env.h"
+#include "interpose/state/contexts.h"
 #include "interpose/driver/driver.h"
-#include "interpose/record/devicetimes.h"
+#include "interpose/record/device/device_times.h"
 #include "interpose/state/capture.h"
 }
 
@@ -108,7 +110,7 @@ protected:
         g_looks = 0;
         g_clock = 1000000000;
         g_base_is_late = false;
-        here_ = objects_context(kHandle);
+        here_ = contexts_get(kHandle);
         ASSERT_TRUE(here_);
         here_->device_base = nullptr;
         here_->kind = PTDS_CONTEXT_PRIMARY;

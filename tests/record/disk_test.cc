@@ -4,6 +4,11 @@
  */
 #include "tests/record/faults.h"
 
+extern "C" {
+#include "interpose/record/file/store.h"
+#include "interpose/record/file/trace_file.h"
+}
+
 namespace
 {
 
@@ -11,19 +16,19 @@ namespace
 
 TEST_F(File, RoomIsReservedBeforeItIsMapped)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
-    EXPECT_STREQ(path_.c_str(), file_path());
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
+    EXPECT_STREQ(path_.c_str(), trace_file_path());
     const size_t before = descriptors();
-    char *pages = static_cast<char *>(file_map(0, 65536));
+    char *pages = static_cast<char *>(trace_file_map(0, 65536));
     ASSERT_TRUE(pages);
     EXPECT_EQ(Asked{kReserved}, g_asked);
     EXPECT_EQ(65536u, size());
     pages[65535] = 'x';
     EXPECT_EQ('x', ptds::read_file(path_)[65535]);
-    EXPECT_TRUE(file_map(65536, 4096));
+    EXPECT_TRUE(trace_file_map(65536, 4096));
     EXPECT_EQ(69632u, size());
     g_asked.clear();
-    EXPECT_EQ(nullptr, file_map(69633, 4096)) << "there is a gap before it";
+    EXPECT_EQ(nullptr, trace_file_map(69633, 4096)) << "there is a gap before it";
     EXPECT_EQ(Asked{}, g_asked);
     EXPECT_EQ(before, descriptors());
     munmap(pages, 65536);
@@ -31,11 +36,11 @@ TEST_F(File, RoomIsReservedBeforeItIsMapped)
 
 TEST_F(File, RoomOnADiskThatReservesNone)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
     for (const int error : {EOPNOTSUPP, EINVAL}) {
         g_asked.clear();
         g_errors["fallocate"] = {EINTR, EINTR, error};
-        EXPECT_TRUE(file_map(0, 12288));
+        EXPECT_TRUE(trace_file_map(0, 12288));
         EXPECT_EQ((Asked{"fallocate 0 12288", "fallocate 0 12288", "fallocate 0 12288", "pwrite 0 4096", "pwrite 4096 4096",
                          "pwrite 8192 4096"}),
                   g_asked);
@@ -43,25 +48,25 @@ TEST_F(File, RoomOnADiskThatReservesNone)
     }
     g_asked.clear();
     g_errors["fallocate"] = {EOPNOTSUPP};
-    EXPECT_TRUE(file_map(12288, 4096));
+    EXPECT_TRUE(trace_file_map(12288, 4096));
     EXPECT_EQ((Asked{"fallocate 12288 4096", "pwrite 12288 4096"}), g_asked);
     EXPECT_EQ(std::string(16384, '\0'), ptds::read_file(path_));
 }
 
 TEST_F(File, NoRoom)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
     const size_t before = descriptors();
     for (const auto &[call, errors] :
          {std::pair{"fallocate", std::deque<int>{ENOSPC}}, {"fallocate", {EINTR, EIO}}, {"mmap", {ENOMEM}}}) {
         g_errors[call] = errors;
-        EXPECT_EQ(nullptr, file_map(0, 4096)) << call;
+        EXPECT_EQ(nullptr, trace_file_map(0, 4096)) << call;
     }
     for (const int error : {ENOSPC, EINTR}) { /* none of it is taken, and less than all of it */
         g_errors["fallocate"] = {EOPNOTSUPP};
         g_errors["pwrite"] = {0, error};
         g_asked.clear();
-        EXPECT_EQ(nullptr, file_map(0, 12288));
+        EXPECT_EQ(nullptr, trace_file_map(0, 12288));
         EXPECT_EQ((Asked{"fallocate 0 12288", "pwrite 0 4096", "pwrite 4096 4096"}), g_asked);
     }
     EXPECT_EQ(before, descriptors());
@@ -70,16 +75,16 @@ TEST_F(File, NoRoom)
 /* Beyond its limit a process is killed: up to there and no further. */
 TEST_F(File, TheLimitOfAFile)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
     g_limit = 8191;
-    EXPECT_EQ(nullptr, file_map(0, 8192));
+    EXPECT_EQ(nullptr, trace_file_map(0, 8192));
     EXPECT_EQ(Asked{}, g_asked);
     g_limit = 8192;
-    EXPECT_TRUE(file_map(0, 8192));
-    EXPECT_EQ(nullptr, file_map(8192, 4096));
-    EXPECT_TRUE(file_map(4096, 4096));
+    EXPECT_TRUE(trace_file_map(0, 8192));
+    EXPECT_EQ(nullptr, trace_file_map(8192, 4096));
+    EXPECT_TRUE(trace_file_map(4096, 4096));
     g_no_limit = true;
-    EXPECT_TRUE(file_map(8192, 4096));
+    EXPECT_TRUE(trace_file_map(8192, 4096));
 }
 
 /* What the program has closed it may write to meanwhile, its errors for one: none of that comes into the trace. */
@@ -95,14 +100,14 @@ TEST_F(File, IsNeverWhatTheProgramHasClosed)
             const int err = fcntl(2, F_DUPFD_CLOEXEC, 10);
             for (int file = 0; file <= 2; file++)
                 close(file);
-            EXPECT_TRUE(file_open(path_.c_str()));
-            EXPECT_TRUE(file_map(0, 4096));
+            EXPECT_TRUE(trace_file_open(path_.c_str()));
+            EXPECT_TRUE(trace_file_map(0, 4096));
             EXPECT_GE(g_lowest, few ? 3 : 900);
-            EXPECT_STREQ(path_.c_str(), file_path());
+            EXPECT_STREQ(path_.c_str(), trace_file_path());
             for (int file = 3; file < 1024; file++)
                 if (file != err)
                     close(file);
-            EXPECT_TRUE(file_map(4096, 4096)) << "what it has closed of ours is opened anew";
+            EXPECT_TRUE(trace_file_map(4096, 4096)) << "what it has closed of ours is opened anew";
             EXPECT_GE(g_lowest, few ? 3 : 900);
             dup2(err, 2);
         });
@@ -110,27 +115,27 @@ TEST_F(File, IsNeverWhatTheProgramHasClosed)
 
 TEST_F(File, IsOpenedAnewByItsName)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
-    ASSERT_TRUE(file_map(0, 8192));
-    EXPECT_FALSE(file_is_cut(8192));
-    EXPECT_TRUE(file_is_cut(8193));
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
+    ASSERT_TRUE(trace_file_map(0, 8192));
+    EXPECT_FALSE(trace_file_is_truncated(8192));
+    EXPECT_TRUE(trace_file_is_truncated(8193));
     rename(path_.c_str(), (folder_ / "moved").c_str());
-    EXPECT_EQ(nullptr, file_map(8192, 4096));
-    EXPECT_FALSE(file_is_cut(8193)) << "nobody knows";
+    EXPECT_EQ(nullptr, trace_file_map(8192, 4096));
+    EXPECT_FALSE(trace_file_is_truncated(8193)) << "nobody knows";
     std::ofstream(path_) << std::string(8192, 'x');
     const size_t before = descriptors();
-    EXPECT_EQ(nullptr, file_map(8192, 4096)) << "another file";
-    EXPECT_FALSE(file_is_cut(8193));
+    EXPECT_EQ(nullptr, trace_file_map(8192, 4096)) << "another file";
+    EXPECT_FALSE(trace_file_is_truncated(8193));
     EXPECT_EQ(before, descriptors());
     rename((folder_ / "moved").c_str(), path_.c_str());
-    EXPECT_TRUE(file_map(8192, 4096));
+    EXPECT_TRUE(trace_file_map(8192, 4096));
     ASSERT_EQ(0, truncate(path_.c_str(), 100));
-    EXPECT_TRUE(file_is_cut(101));
-    EXPECT_FALSE(file_is_cut(100));
-    EXPECT_EQ(nullptr, file_map(12288, 4096));
-    file_after_fork();
-    EXPECT_FALSE(file_is_cut(101)) << "it is the parent's";
-    EXPECT_EQ(nullptr, file_path());
+    EXPECT_TRUE(trace_file_is_truncated(101));
+    EXPECT_FALSE(trace_file_is_truncated(100));
+    EXPECT_EQ(nullptr, trace_file_map(12288, 4096));
+    trace_file_after_fork();
+    EXPECT_FALSE(trace_file_is_truncated(101)) << "it is the parent's";
+    EXPECT_EQ(nullptr, trace_file_path());
 }
 
 /* ---- nothing could be kept in it ---- */
@@ -139,28 +144,28 @@ TEST_F(File, ThatIsGivenUp)
 {
     apart([this] {
         Said said;
-        ASSERT_TRUE(file_open(path_.c_str()));
+        ASSERT_TRUE(trace_file_open(path_.c_str()));
         close(0);
         errno = EMFILE; /* from before */
-        ASSERT_TRUE(file_map(0, 4096));
-        file_give_up();
+        ASSERT_TRUE(trace_file_map(0, 4096));
+        trace_file_give_up();
         EXPECT_EQ("ptds: PTDS_TRACE: no space for " + path_ + "; recording in memory only\n", said.text());
-        EXPECT_EQ(nullptr, file_path());
+        EXPECT_EQ(nullptr, trace_file_path());
         EXPECT_EQ(Asked{}, folder_.files()) << "it was made for this";
     });
     apart([this] {
         Said said;
         std::ofstream(path_).close();
-        ASSERT_TRUE(file_open(path_.c_str()));
-        ASSERT_TRUE(file_map(0, 4096));
+        ASSERT_TRUE(trace_file_open(path_.c_str()));
+        ASSERT_TRUE(trace_file_map(0, 4096));
         struct rlimit few = {};
         syscall(SYS_getrlimit, RLIMIT_NOFILE, &few);
         few.rlim_cur = 0;
         setrlimit(RLIMIT_NOFILE, &few);
-        EXPECT_EQ(nullptr, file_map(0, 4096));
+        EXPECT_EQ(nullptr, trace_file_map(0, 4096));
         few.rlim_cur = few.rlim_max;
         setrlimit(RLIMIT_NOFILE, &few);
-        file_give_up();
+        trace_file_give_up();
         EXPECT_EQ("ptds: PTDS_TRACE: no descriptor is left for " + path_ + "; recording in memory only\n", said.text());
         EXPECT_EQ("", ptds::read_file(path_)) << "it was there";
         EXPECT_EQ(Asked{"trace"}, folder_.files());

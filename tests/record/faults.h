@@ -26,9 +26,8 @@
 
 extern "C" {
 #include "interpose/base/diag.h"
-#include "interpose/record/file.h"
-#include "interpose/record/path.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/trace_file.h"
+#include "interpose/record/file/store.h"
 }
 
 namespace
@@ -192,14 +191,14 @@ protected:
     static void forked()
     {
         struct stat wanted = {}, status = {};
-        const bool is_there = file_path() != nullptr && stat(file_path(), &wanted) == 0;
+        const bool is_there = trace_file_path() != nullptr && stat(trace_file_path(), &wanted) == 0;
         for (int file = 900; is_there && file < 1024; file++) {
             if (fstat(file, &status) == 0 && status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino) {
                 fcntl(file, F_DUPFD_CLOEXEC, 900);
                 break;
             }
         }
-        file_after_fork();
+        trace_file_after_fork();
     }
     /* Said once a process: each in a child of its own. What it says of a failed expectation is on stderr. */
     static void apart(const std::function<void()> &what)

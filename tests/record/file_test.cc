@@ -6,6 +6,11 @@
 
 #include <sys/wait.h>
 
+extern "C" {
+#include "interpose/record/file/path.h"
+#include "interpose/record/file/trace_file.h"
+}
+
 namespace
 {
 
@@ -13,7 +18,7 @@ namespace
 
 TEST_F(File, ItsLockIsHeld)
 {
-    ASSERT_TRUE(file_open(path_.c_str()));
+    ASSERT_TRUE(trace_file_open(path_.c_str()));
     const long other = syscall(SYS_openat, AT_FDCWD, path_.c_str(), O_RDWR);
     EXPECT_EQ(-1, syscall(SYS_flock, other, LOCK_EX | LOCK_NB));
     close(int(other));
@@ -28,9 +33,9 @@ TEST_F(File, ItsLockEndsWithTheProcess)
     const pid_t parent = fork();
     if (parent == 0) {
         char unused;
-        if (file_open(path_.c_str()) && fork() == 0) {
+        if (trace_file_open(path_.c_str()) && fork() == 0) {
             close(gate[1]);
-            file_after_fork();
+            trace_file_after_fork();
             (void)!read(gate[0], &unused, 1); /* until the test is over */
         }
         _exit(0);
@@ -54,10 +59,10 @@ TEST_F(File, WhereNamesAreTaken)
     const size_t before = descriptors();
     std::string name = path_;
     for (size_t i = 0; i < 5; i++) {
-        EXPECT_EQ(1, file_open(path_.c_str()));
+        EXPECT_EQ(1, trace_file_open(path_.c_str()));
         EXPECT_EQ(before, descriptors()) << "its lock is out of the way of the program's";
         name = path_ + "." + pid_ + (i > 0 ? "." + std::to_string(i + 1) : "");
-        EXPECT_STREQ(name.c_str(), file_path());
+        EXPECT_STREQ(name.c_str(), trace_file_path());
         forked(); /* and keeps its lock, as the parent does */
     }
     EXPECT_EQ(6u, folder_.files().size());
@@ -72,12 +77,12 @@ TEST_F(File, AHundredNames)
         taken.emplace_back(path_ + "." + std::to_string(getpid()));
         for (int i = 2; i < 99; i++)
             taken.emplace_back(path_ + "." + std::to_string(getpid()) + "." + std::to_string(i));
-        EXPECT_EQ(1, file_open(path_.c_str()));
-        EXPECT_EQ(path_ + "." + std::to_string(getpid()) + ".99", file_path());
+        EXPECT_EQ(1, trace_file_open(path_.c_str()));
+        EXPECT_EQ(path_ + "." + std::to_string(getpid()) + ".99", trace_file_path());
         forked();
         g_mine = path_;
-        EXPECT_EQ(0, file_open(path_.c_str()));
-        EXPECT_EQ(nullptr, file_path());
+        EXPECT_EQ(0, trace_file_open(path_.c_str()));
+        EXPECT_EQ(nullptr, trace_file_path());
         EXPECT_EQ("ptds: PTDS_TRACE: cannot write " + path_ + "." + std::to_string(getpid()) +
                       ".99: File exists; recording in memory only\n",
                   said.text());
@@ -91,16 +96,16 @@ TEST_F(File, WithoutLocks)
     std::ofstream(path_).close();
     std::ofstream(path_ + "." + pid_).close();
     g_errors["flock"] = {ENOLCK, ENOLCK};
-    EXPECT_EQ(1, file_open(path_.c_str()));
-    EXPECT_EQ(path_ + "." + pid_, file_path());
+    EXPECT_EQ(1, trace_file_open(path_.c_str()));
+    EXPECT_EQ(path_ + "." + pid_, trace_file_path());
     forked();
     g_errors["flock"] = {ENOLCK};
-    EXPECT_EQ(1, file_open((folder_ / "fresh").c_str()));
-    EXPECT_EQ(folder_ / "fresh", file_path());
+    EXPECT_EQ(1, trace_file_open((folder_ / "fresh").c_str()));
+    EXPECT_EQ(folder_ / "fresh", trace_file_path());
     forked();
     g_errors["flock"] = {EWOULDBLOCK};
-    EXPECT_EQ(1, file_open((folder_ / "other").c_str()));
-    EXPECT_EQ(folder_ / ("other." + pid_), file_path()) << "somebody who saw it in that moment has it";
+    EXPECT_EQ(1, trace_file_open((folder_ / "other").c_str()));
+    EXPECT_EQ(folder_ / ("other." + pid_), trace_file_path()) << "somebody who saw it in that moment has it";
 }
 
 /* Others come and go at the same name: eight times it is tried. */
@@ -109,16 +114,16 @@ TEST_F(File, ANameThatComesAndGoes)
     g_mine = path_;
     for (int i = 0; i < 7; i++)
         g_errors["open"].insert(g_errors["open"].end(), {EEXIST, ENOENT});
-    EXPECT_EQ(1, file_open(path_.c_str()));
+    EXPECT_EQ(1, trace_file_open(path_.c_str()));
     EXPECT_EQ(15u, g_asked.size());
-    EXPECT_STREQ(path_.c_str(), file_path());
+    EXPECT_STREQ(path_.c_str(), trace_file_path());
     forked();
     apart([this] {
         Said said;
         g_asked.clear();
         for (int i = 0; i < 8; i++)
             g_errors["open"].insert(g_errors["open"].end(), {EEXIST, ENOENT});
-        EXPECT_EQ(0, file_open(path_.c_str()));
+        EXPECT_EQ(0, trace_file_open(path_.c_str()));
         EXPECT_EQ(16u, g_asked.size());
         EXPECT_EQ("ptds: PTDS_TRACE: cannot write " + path_ + ": No such file or directory; recording in memory only\n",
                   said.text());
@@ -134,10 +139,10 @@ TEST_F(File, ANameThatIsNotToBeHad)
             Said said;
             g_mine = path_;
             g_errors["open"] = error == ELOOP ? std::deque<int>{EEXIST, ELOOP} : std::deque<int>(16, error);
-            EXPECT_EQ(0, file_open(path_.c_str()));
+            EXPECT_EQ(0, trace_file_open(path_.c_str()));
             EXPECT_EQ("ptds: PTDS_TRACE: cannot write " + path_ + ": " + words + "; recording in memory only\n",
                       said.text());
-            EXPECT_EQ(nullptr, file_path());
+            EXPECT_EQ(nullptr, trace_file_path());
         });
 }
 
@@ -150,20 +155,20 @@ TEST_F(File, DescriptorZero)
         if (there)
             std::ofstream(path).close();
         close(0);
-        EXPECT_EQ(1, file_open(path.c_str()));
-        EXPECT_EQ(path, file_path());
+        EXPECT_EQ(1, trace_file_open(path.c_str()));
+        EXPECT_EQ(path, trace_file_path());
         EXPECT_EQ(-1, fcntl(0, F_GETFD));
-        EXPECT_TRUE(file_map(0, 4096));
+        EXPECT_TRUE(trace_file_map(0, 4096));
         EXPECT_EQ(-1, fcntl(0, F_GETFD));
         rename(path.c_str(), (folder_ / "moved").c_str());
         std::ofstream(path).close();
-        EXPECT_EQ(nullptr, file_map(0, 4096)) << "another file";
+        EXPECT_EQ(nullptr, trace_file_map(0, 4096)) << "another file";
         EXPECT_EQ(-1, fcntl(0, F_GETFD));
         forked();
     }
     apart([this] {
-        file_open((folder_ / "given up").c_str());
-        file_give_up();
+        trace_file_open((folder_ / "given up").c_str());
+        trace_file_give_up();
         EXPECT_EQ(-1, fcntl(0, F_GETFD));
     });
     if (in >= 0) {
@@ -177,12 +182,12 @@ TEST_F(File, IsAbsolute)
     char before[4096];
     ASSERT_TRUE(getcwd(before, sizeof before));
     ASSERT_EQ(0, chdir(folder_.path().c_str()));
-    EXPECT_EQ(1, file_open("trace"));
+    EXPECT_EQ(1, trace_file_open("trace"));
     ASSERT_EQ(0, chdir(before));
     char whole[4096];
     ASSERT_TRUE(realpath(path_.c_str(), whole));
-    EXPECT_STREQ(whole, file_path());
-    EXPECT_TRUE(file_map(0, 4096));
+    EXPECT_STREQ(whole, trace_file_path());
+    EXPECT_TRUE(trace_file_map(0, 4096));
 }
 
 /* Another process moves it away in this very moment, and may have begun its own by then. */
@@ -198,13 +203,13 @@ TEST_F(File, ANameThatBecomesAnothers)
                 std::ofstream(path).close();
             const size_t size = ptds::read_file(path).size(), before = descriptors();
             g_between = [&] { rename(path.c_str(), moved.c_str()); };
-            EXPECT_EQ(1, file_open(path.c_str()));
-            EXPECT_EQ(path, file_path());
-            EXPECT_TRUE(file_map(0, 4096));
+            EXPECT_EQ(1, trace_file_open(path.c_str()));
+            EXPECT_EQ(path, trace_file_path());
+            EXPECT_TRUE(trace_file_map(0, 4096));
             EXPECT_EQ(size, ptds::read_file(moved).size()) << "that is not touched";
             EXPECT_EQ((Asked{"moved", "trace"}), folder.files());
             EXPECT_EQ(before, descriptors());
-            file_give_up();
+            trace_file_give_up();
             EXPECT_EQ(Asked{"moved"}, folder.files()) << "this one was made for it";
         }
     });
@@ -220,7 +225,7 @@ TEST_F(File, WhatIsNoTraceStaysAsItIs)
             Said said;
             std::ofstream(path_, std::ios::binary) << text;
             const size_t before = descriptors();
-            EXPECT_EQ(0, file_open(path_.c_str()));
+            EXPECT_EQ(0, trace_file_open(path_.c_str()));
             EXPECT_EQ("ptds: PTDS_TRACE: cannot write " + path_ +
                           ": is there and is no trace, so it is not overwritten; recording in memory only\n",
                       said.text());
@@ -250,8 +255,8 @@ TEST_F(File, WhichTraceIsOfAnotherRun)
             if (runs)
                 setenv("PTDS_RUN", "77:1:", 1);
             const bool kept = row.kept && (runs || row.run != 77);
-            ASSERT_EQ(1, file_open(path.c_str()));
-            EXPECT_EQ(kept ? path + "." + pid_ : path, file_path()) << row.pid << " " << row.born << " " << row.run;
+            ASSERT_EQ(1, trace_file_open(path.c_str()));
+            EXPECT_EQ(kept ? path + "." + pid_ : path, trace_file_path()) << row.pid << " " << row.born << " " << row.run;
             EXPECT_EQ(kept || !runs ? 2u : 1u, folder.files().size()) << "a run replaces its file";
             EXPECT_EQ(sizeof(struct ptds_trace_header), ptds::read_file(kept   ? path
                                                                         : runs ? ""
@@ -281,10 +286,10 @@ TEST_F(File, WhereAnotherRunsTraceGoes)
         finished(path, 5);
         g_asked.clear();
         g_errors["link"] = row.errors;
-        EXPECT_EQ(1, file_open(path.c_str()));
+        EXPECT_EQ(1, trace_file_open(path.c_str()));
         ASSERT_EQ(row.tries, g_asked.size());
         EXPECT_EQ(row.last, g_asked.back());
-        EXPECT_EQ(path + row.own, file_path());
+        EXPECT_EQ(path + row.own, trace_file_path());
         EXPECT_EQ(row.own.empty() ? (Asked{"trace", row.last.substr(5)}) : (Asked{"trace", "trace" + row.own}),
                   folder.files());
         forked();

@@ -4,6 +4,10 @@
  */
 #include "tests/record/forgotten.h"
 
+extern "C" {
+#include "interpose/record/file/store.h"
+}
+
 namespace
 {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/record/forget.h"
-#include "interpose/record/record.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/forget.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/file/store.h"
 #include "interpose/state/thread.h"
 }
 
@@ -70,14 +70,14 @@ protected:
     void SetUp() override
     {
         ASSERT_TRUE(store_open(nullptr, 0, 64 * PTDS_CHUNK_SIZE));
-        record_memory_is_there = memory_is_there;
+        rescue_memory_is_there = memory_is_there;
         g_memory_there.clear();
         old_ = chunk(PTDS_CHUNK_DEFINITIONS);
         put(old_, stream(99)); /* stays, and is moved where something goes */
     }
     void TearDown() override
     {
-        record_memory_is_there = nullptr;
+        rescue_memory_is_there = nullptr;
         store_after_fork();
     }
     static struct ptds_chunk *chunk(enum ptds_chunk_kind kind, uint32_t thread = 0)

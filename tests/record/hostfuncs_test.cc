@@ -10,7 +10,8 @@
 
 extern "C" {
 #include "interpose/driver/driver.h"
-#include "interpose/record/hostfuncs.h"
+#include "interpose/record/hostfunc.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 }
 
@@ -56,7 +57,7 @@ protected:
     {
         driver_real[API_cuStreamIsCapturing][0] = nullptr;
         thread_self = before_;
-        hostfuncs_after_fork();
+        hostfunc_after_fork();
         Recording::TearDown();
     }
     struct call launch(CUresult result = CUDA_SUCCESS)
@@ -124,9 +125,9 @@ TEST_F(HostFunctions, ThatAreNotRecorded)
     call.enter = 0;
     EXPECT_TRUE(wrap(&call).is_own());
     call.enter = 1000;
-    record_running = 2;
+    recorder_running = 2;
     EXPECT_TRUE(wrap(&call).is_own());
-    record_running = 1;
+    recorder_running = 1;
     Passed none;
     none.function = nullptr;
     hostfunc_wrap(&call, CU_STREAM_LEGACY, &none.function, &none.data);
@@ -179,7 +180,7 @@ TEST_F(HostFunctions, InCaptures)
 TEST_F(HostFunctions, Callbacks)
 {
     for (bool recorded : {true, false}) {
-        record_running = recorded ? 1 : 2;
+        recorder_running = recorded ? 1 : 2;
         struct call call = launch();
         CUstreamCallback passed = callback;
         void *data = reinterpret_cast<void *>(6);
@@ -198,7 +199,7 @@ TEST_F(HostFunctions, Callbacks)
         hostfunc_wrap_callback(&call, CU_STREAM_LEGACY, &other, &others);
         EXPECT_EQ(nullptr, other);
     }
-    record_running = 1;
+    recorder_running = 1;
     EXPECT_EQ(1u, all<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN).size());
 }
 

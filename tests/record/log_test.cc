@@ -14,6 +14,8 @@
 #include "tests/record/logged.h"
 
 extern "C" {
+#include "interpose/env/env.h"
+#include "interpose/base/loaded.h"
 #include "interpose/base/elf.h"
 }
 
@@ -284,8 +286,8 @@ TEST_F(Log, WhatWaitsForTheContext)
 TEST_F(Log, TheSiteIsAnObjectAndAnOffset)
 {
     struct elf_object program, libc;
-    ASSERT_TRUE(elf_containing(reinterpret_cast<const void *>(&setting), &program));
-    ASSERT_TRUE(elf_containing(reinterpret_cast<const void *>(&getpid), &libc));
+    ASSERT_TRUE(loaded_containing(reinterpret_cast<const void *>(&setting), &program));
+    ASSERT_TRUE(loaded_containing(reinterpret_cast<const void *>(&getpid), &libc));
     struct call C = made(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_);
     C.caller = reinterpret_cast<const void *>(program.bias + 0x1234);
     log_call(&C, kLong, 0);

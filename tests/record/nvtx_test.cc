@@ -10,6 +10,11 @@
 
 #include "tests/record/recording.h"
 
+extern "C" {
+#include "interpose/env/env.h"
+#include "interpose/record/threads.h"
+}
+
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
 
 namespace
@@ -47,7 +52,7 @@ protected:
         Recording::SetUp();
         before_ = thread_self;
         thread_self = &thread_;
-        record_thread_started(&thread_);
+        threads_started(&thread_);
         for (unsigned i = 1; i < NVTX_CBID_CORE_SIZE; i++)
             places[0][i] = &g_core[i];
         for (unsigned i = 1; i < NVTX_CBID_CORE2_SIZE; i++)

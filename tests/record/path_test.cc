@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include "interpose/record/path.h"
+#include "interpose/record/file/path.h"
 }
 
 namespace

@@ -14,7 +14,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
-#include "interpose/record/python_code.h"
+#include "interpose/record/stacks/python_code.h"
 }
 #pragma GCC diagnostic pop
 
@@ -46,7 +46,7 @@ Bytes operator+(Bytes left, const Bytes &right)
 
 int line_of(const Bytes &table, uint64_t offset, int first = 100)
 {
-    return python_line(address(table.data()), table.size(), first, offset);
+    return python_code_line(address(table.data()), table.size(), first, offset);
 }
 
 TEST(PythonLines, OfEachKindOfEntry)
@@ -78,7 +78,7 @@ TEST(PythonLines, OfLongTables)
     for (int i = 0; i < 300; i++)
         EXPECT_EQ(101 + i, line_of(table, 2 * static_cast<uint64_t>(i))) << i;
     EXPECT_EQ(0, line_of(table, 600));
-    EXPECT_EQ(0, python_line(0x10, 900, 100, 0)) << "it is not there";
+    EXPECT_EQ(0, python_code_line(0x10, 900, 100, 0)) << "it is not there";
 }
 
 /* ---- texts ---- */
@@ -124,7 +124,7 @@ protected:
     std::string read(uint64_t at, size_t room = 1024)
     {
         std::string out(room + 8, '#');
-        const int is_text = python_text(&layout, at, &out[0], room);
+        const int is_text = python_code_text(&layout, at, &out[0], room);
         EXPECT_EQ("########", out.substr(room));
         return is_text ? out.c_str() : "no text";
     }
@@ -208,14 +208,14 @@ TEST_F(PythonCode, APlaceInAFunction)
 {
     const Bytes table = entry(10, 2, {1, 2}) + entry(11, 2, {1, 2});
     const uint64_t one = code(ascii("one.py"), ascii("work"), table, 40, 7), start = one + layout.start;
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, start));
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, start)) << "remembered";
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, start + 2)) << "of the same line";
-    EXPECT_EQ(PTDS_PC_SOURCE | 2, python_source(&layout, one, start + 4));
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, start - 2)) << "it has not begun";
-    EXPECT_EQ(PTDS_PC_SOURCE | 3, python_source(&layout, one, start + 100)) << "past its end";
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, one, start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, one, start)) << "remembered";
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, one, start + 2)) << "of the same line";
+    EXPECT_EQ(PTDS_PC_SOURCE | 2, python_code_source(&layout, one, start + 4));
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, one, start - 2)) << "it has not begun";
+    EXPECT_EQ(PTDS_PC_SOURCE | 3, python_code_source(&layout, one, start + 100)) << "past its end";
     const uint64_t other = code(ascii("one.py"), ascii("play"), table, 40, 8);
-    EXPECT_EQ(PTDS_PC_SOURCE | 4, python_source(&layout, other, other + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 4, python_code_source(&layout, other, other + layout.start));
     std::vector<ptds_rec_SOURCE> all = this->all<ptds_rec_SOURCE>(PTDS_REC_SOURCE);
     ASSERT_EQ(4u, all.size());
     const uint32_t lines[] = {40, 41, 0, 40};
@@ -227,7 +227,7 @@ TEST_F(PythonCode, APlaceInAFunction)
         EXPECT_EQ(i == 3, all[0].function != all[i].function) << i;
     }
     python_code_after_fork();
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, other, other + layout.start)) << "a child's own";
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, other, other + layout.start)) << "a child's own";
 }
 
 /* The interpreter's own code has no lines, or no first one and one name for all. */
@@ -238,9 +238,9 @@ TEST_F(PythonCode, TheSameLineOfTheSameNameInAnotherFile)
     const uint64_t name = ascii("main"), one = code(ascii("a/__init__.py"), name, table, 40, 1),
                    two = code(ascii("b/__init__.py"), name, table, 40, 2),
                    again = code(ascii("a/__init__.py"), name, table, 40, 3);
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, one + layout.start));
-    EXPECT_EQ(PTDS_PC_SOURCE | 2, python_source(&layout, two, two + layout.start));
-    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, again, again + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, one, one + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 2, python_code_source(&layout, two, two + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_code_source(&layout, again, again + layout.start));
     std::vector<ptds_rec_SOURCE> all = this->all<ptds_rec_SOURCE>(PTDS_REC_SOURCE);
     ASSERT_EQ(2u, all.size());
     EXPECT_NE(all[0].file, all[1].file);
@@ -251,7 +251,7 @@ TEST_F(PythonCode, WhatIsNoFunction)
 {
     const Bytes table = entry(10, 2, {1, 2});
     const uint64_t file = ascii("one.py"), name = ascii("work");
-    const auto of = [&](uint64_t at) { return python_source(&layout, at, at + layout.start); };
+    const auto of = [&](uint64_t at) { return python_code_source(&layout, at, at + layout.start); };
     EXPECT_EQ(UINT64_MAX, of(code(file, name, {}, 40, 1)));
     EXPECT_EQ(UINT64_MAX, of(code(name, name, table, 0, 2)));
     EXPECT_EQ(UINT64_MAX, of(code(name, name, table, -1, 3)));

@@ -15,7 +15,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* a function with a struct's name is C */
 extern "C" {
-#include "interpose/record/python_layout.h"
+#include "interpose/base/loaded.h"
+#include "interpose/record/stacks/python_layout.h"
 }
 #pragma GCC diagnostic pop
 
@@ -27,7 +28,7 @@ class Layout : public testing::Test
 protected:
     void SetUp() override
     {
-        ASSERT_TRUE(elf_containing(_PyRuntime, &program_));
+        ASSERT_TRUE(loaded_containing(_PyRuntime, &program_));
         make(1);
     }
     static void make(size_t which)
@@ -131,7 +132,7 @@ TEST_F(Layout, ItsKeyMustLieWithin)
 TEST_F(Layout, AnObjectThatIsNone)
 {
     struct elf_object libc;
-    ASSERT_TRUE(elf_containing(reinterpret_cast<const void *>(&fork), &libc));
+    ASSERT_TRUE(loaded_containing(reinterpret_cast<const void *>(&fork), &libc));
     EXPECT_EQ(0, python_layout_of(&libc));
     EXPECT_TRUE(in_child([&] {
         return python_layout_of(&program_) == 1 && python_layout_of(&program_) == 1 && python_layout_of(&libc) == 0;
@@ -200,19 +201,20 @@ TEST_F(Layout, TheThreadsState)
             if (!python_layout_of(&program_))
                 return false;
             const struct python_layout *from = python_layout();
-            bool right = python_find_thread_state(from) == 0; /* it has none */
+            bool right = python_layout_find_thread_state(from) == 0; /* it has none */
             const uint64_t first = fake::address(fake::first_thread());
-            right &= python_thread_state(from) == 0; /* nobody has looked yet */
-            right &= in_thread([&] { return python_find_thread_state(from) == 0; });
-            right &= python_find_thread_state(from) == first && python_thread_state(from) == first;
-            right &= python_find_thread_state(from) == first;
+            right &= python_layout_thread_state(from) == 0; /* nobody has looked yet */
+            right &= in_thread([&] { return python_layout_find_thread_state(from) == 0; });
+            right &= python_layout_find_thread_state(from) == first && python_layout_thread_state(from) == first;
+            right &= python_layout_find_thread_state(from) == first;
             right &= in_thread([&] {
-                const bool none = python_thread_state(from) == 0;
+                const bool none = python_layout_thread_state(from) == 0;
                 const uint64_t second = fake::address(fake::thread_state(fake::memory(512)));
-                return none && python_thread_state(from) == second && python_find_thread_state(from) == second;
+                return none && python_layout_thread_state(from) == second &&
+                       python_layout_find_thread_state(from) == second;
             });
             _PyRuntime[fake::version->finalizing / 8] = 1;
-            return right && python_thread_state(from) == 0 && python_find_thread_state(from) == 0;
+            return right && python_layout_thread_state(from) == 0 && python_layout_find_thread_state(from) == 0;
         })) << i;
     }
 }
@@ -225,7 +227,7 @@ TEST_F(Layout, AnInterpreterAtItsEnd)
         fake::first_thread();
         const bool known = python_layout_of(&program_) == 1;
         _PyRuntime[fake::version->finalizing / 8] = 1;
-        return known && python_find_thread_state(python_layout()) == 0;
+        return known && python_layout_find_thread_state(python_layout()) == 0;
     }));
 }
 
@@ -238,13 +240,13 @@ TEST_F(Layout, WhatIsNoKey)
         if (!python_layout_of(&program_))
             return false;
         fake::put<uint32_t>(_PyRuntime, 2160, 0);
-        bool right = python_find_thread_state(python_layout()) == 0;
+        bool right = python_layout_find_thread_state(python_layout()) == 0;
         fake::put<uint32_t>(_PyRuntime, 2160, 2);
-        right &= python_find_thread_state(python_layout()) == 0;
+        right &= python_layout_find_thread_state(python_layout()) == 0;
         fake::put<uint32_t>(_PyRuntime, 2160, 0);
         fake::put<uint32_t>(_PyRuntime, 16376, 1); /* the last place that is looked at */
         fake::put<uint32_t>(_PyRuntime, 16380, fake::key);
-        return right && python_find_thread_state(python_layout()) == state;
+        return right && python_layout_find_thread_state(python_layout()) == state;
     }));
     EXPECT_TRUE(in_child([&] {
         fake::make_runtime(fake::versions[1]);
@@ -252,7 +254,7 @@ TEST_F(Layout, WhatIsNoKey)
         fake::put<uint32_t>(_PyRuntime, 2160, 0);
         fake::put<uint32_t>(_PyRuntime, 16380, 1);
         fake::put<uint32_t>(_PyRuntime, 16384, fake::key);
-        return python_layout_of(&program_) == 1 && python_find_thread_state(python_layout()) == 0;
+        return python_layout_of(&program_) == 1 && python_layout_find_thread_state(python_layout()) == 0;
     }));
 }
 

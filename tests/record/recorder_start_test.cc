@@ -14,7 +14,11 @@
 #include <unistd.h>
 
 extern "C" {
+#include "interpose/env/env.h"
+#include "interpose/record/file/store.h"
 #include "interpose/record/log.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
 }
 
 namespace
@@ -85,7 +89,7 @@ TEST_F(Header, SaysWhoseTraceItIs)
     EXPECT_NE(0u, header->born);
     EXPECT_STREQ(host, header->host);
     EXPECT_STREQ(program, header->program);
-    EXPECT_STREQ("0.1.0", header->shim);
+    EXPECT_STREQ("1.0.0", header->shim);
     EXPECT_EQ(uint64_t{64} * PTDS_CHUNK_SIZE, header->limit);
     EXPECT_EQ(0u, header->clean_end);
     const std::string schema(reinterpret_cast<const char *>(header) + header->schema_offset, header->schema_size);
@@ -102,10 +106,10 @@ class Beginning : public Recording
 
 TEST_F(Beginning, NothingIsBegunThatNobodyWants)
 {
-    record_after_fork();
+    recorder_after_fork();
     const_cast<struct env *>(env_get())->recording = 0;
-    record_start();
-    EXPECT_EQ(0u, record_running);
+    start_recording();
+    EXPECT_EQ(0u, recorder_running);
     EXPECT_EQ(nullptr, store_header());
 }
 
@@ -118,13 +122,13 @@ TEST_F(Beginning, WhatBeginsWithIt)
     struct env *env = const_cast<struct env *>(env_get());
     record(made());
     const struct ptds_trace_header *before = store_header();
-    record_start();
+    start_recording();
     EXPECT_EQ(before, store_header()) << "once";
-    record_after_fork();
+    recorder_after_fork();
     env->log = {ENV_OUTPUT_FILE, log.c_str()};
-    record_started = [] { g_started++; };
+    recorder_started = [] { g_started++; };
     errno = ENOTTY;
-    record_start();
+    start_recording();
     EXPECT_EQ(ENOTTY, errno);
     EXPECT_EQ(1, g_started);
     EXPECT_TRUE(log_on());
@@ -134,10 +138,10 @@ TEST_F(Beginning, WhatBeginsWithIt)
     record(made());
     EXPECT_EQ(1u, all<ptds_rec_STACK>(PTDS_REC_STACK).size()) << "what the parent knows is in the parent's";
     EXPECT_EQ(1u, last<ptds_rec_CALL>(PTDS_REC_CALL).stack);
-    record_after_fork();
+    recorder_after_fork();
     EXPECT_FALSE(log_on());
     env->log = {ENV_OUTPUT_OFF, nullptr};
-    record_started = nullptr;
+    recorder_started = nullptr;
 }
 
 /* ---- those that come meanwhile ---- */
@@ -145,30 +149,30 @@ TEST_F(Beginning, WhatBeginsWithIt)
 /* As in a signal handler: it would wait for itself. */
 TEST_F(Beginning, WithinItself)
 {
-    record_after_fork();
+    recorder_after_fork();
     g_meanwhile = [] {
-        EXPECT_LT(milliseconds(record_start), 500u);
-        EXPECT_EQ(0u, record_running);
+        EXPECT_LT(milliseconds(start_recording), 500u);
+        EXPECT_EQ(0u, recorder_running);
     };
-    record_start();
+    start_recording();
     g_meanwhile = nullptr;
-    EXPECT_TRUE(record_on());
+    EXPECT_TRUE(recorder_on());
     EXPECT_EQ(1u, store_header()->refused) << "that call is not recorded";
 }
 
 TEST_F(Beginning, OthersWaitForIt)
 {
-    record_after_fork();
+    recorder_after_fork();
     std::thread other;
     uint32_t running = 0;
     g_meanwhile = [&] {
         other = std::thread([&] {
-            record_start();
-            running = record_running;
+            start_recording();
+            running = recorder_running;
         });
         usleep(50000);
     };
-    record_start();
+    start_recording();
     g_meanwhile = nullptr;
     other.join();
     EXPECT_EQ(1u, running);
@@ -178,21 +182,21 @@ TEST_F(Beginning, OthersWaitForIt)
 /* It may be waiting for them: after a second they go on, and whoever comes then does not wait. */
 TEST_F(Beginning, OthersDoNotWaitForEver)
 {
-    record_after_fork();
+    recorder_after_fork();
     g_meanwhile = [] {
         for (const bool first : {true, false}) {
             uint64_t took = 0;
-            std::thread([&] { took = milliseconds(record_start); }).join();
-            EXPECT_EQ(0u, record_running);
+            std::thread([&] { took = milliseconds(start_recording); }).join();
+            EXPECT_EQ(0u, recorder_running);
             EXPECT_TRUE(first ? took >= 900 : took < 500) << took;
         }
     };
-    record_start();
+    start_recording();
     g_meanwhile = nullptr;
-    EXPECT_TRUE(record_on());
+    EXPECT_TRUE(recorder_on());
     EXPECT_EQ(2u, store_header()->refused);
-    record_after_fork();
-    record_start();
+    recorder_after_fork();
+    start_recording();
     EXPECT_EQ(0u, store_header()->refused) << "that was the parent's";
 }
 
@@ -203,15 +207,15 @@ TEST_F(Beginning, WithoutMemoryForTheTrace)
 {
     const pid_t child = fork();
     if (child == 0) {
-        record_after_fork();
+        recorder_after_fork();
         const struct rlimit none = {0, 0};
         setrlimit(RLIMIT_AS, &none);
         errno = ENOTTY;
-        record_start();
-        bool right = errno == ENOTTY && record_running == 2;
+        start_recording();
+        bool right = errno == ENOTTY && recorder_running == 2;
         record(made());
-        record_start(); /* which does not try again */
-        _exit(right && record_running == 2 && !thread_.counts && !store_header() ? 0 : 1);
+        start_recording(); /* which does not try again */
+        _exit(right && recorder_running == 2 && !thread_.counts && !store_header() ? 0 : 1);
     }
     int status = -1;
     ASSERT_EQ(child, waitpid(child, &status, 0));

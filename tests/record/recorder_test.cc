@@ -6,6 +6,8 @@
 
 extern "C" {
 #include "interpose/record/append.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 }
 
@@ -164,12 +166,12 @@ TEST_F(Calls, TheStackTakenBefore)
 
 TEST_F(Calls, NothingWhereItIsOff)
 {
-    record_running = 2;
+    recorder_running = 2;
     record(made());
     struct call call = made();
-    record_edge(&call, 1, 2, 3);
-    EXPECT_EQ(0u, record_stack(&call));
-    record_running = 1;
+    recorder_edge(&call, 1, 2, 3);
+    EXPECT_EQ(0u, recorder_stack(&call));
+    recorder_running = 1;
     EXPECT_EQ(nullptr, thread_.counts);
     EXPECT_EQ(0u, all<ptds_rec_CALL>(PTDS_REC_CALL).size());
     EXPECT_EQ(0u, all<ptds_rec_EDGE>(PTDS_REC_EDGE).size());
@@ -180,7 +182,7 @@ TEST_F(Calls, Edges)
 {
     struct call call = made();
     call.flags = PTDS_CALL_LEGACY;
-    record_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23);
     EXPECT_EQ(uint32_t{PTDS_CALL_LEGACY | PTDS_CALL_SHIM_EDGE}, call.flags);
     auto edge = last<ptds_rec_EDGE>(PTDS_REC_EDGE);
     EXPECT_EQ(21u, edge.waits);
@@ -188,10 +190,10 @@ TEST_F(Calls, Edges)
     EXPECT_EQ(23u, edge.until);
     EXPECT_EQ(1u, call.edges);
     call.edges = UINT16_MAX;
-    record_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23);
     EXPECT_EQ(UINT16_MAX, call.edges);
     call.enter = call.edges = 0; /* it is not recorded itself */
-    record_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23);
     EXPECT_EQ(0u, call.edges);
     EXPECT_EQ(2u, all<ptds_rec_EDGE>(PTDS_REC_EDGE).size());
 }
@@ -258,7 +260,7 @@ TEST_F(Calls, ThereIsNoRoomFor)
     const uint64_t before = store_header()->refused;
     record(made());
     struct call call = made();
-    record_edge(&call, 1, 2, 3);
+    recorder_edge(&call, 1, 2, 3);
     EXPECT_EQ(0u, call.edges);
     EXPECT_EQ(2u, thread_.lost);
     EXPECT_EQ(before + 2, store_header()->refused);

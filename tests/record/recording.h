@@ -14,8 +14,9 @@
 extern "C" {
 #include "interpose/base/clock.h"
 #include "interpose/env/env.h"
-#include "interpose/record/record.h"
-#include "interpose/record/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/start.h"
 }
 
 namespace
@@ -31,8 +32,8 @@ protected:
         env->trace = nullptr;
         env->memory_limit = 64 * PTDS_CHUNK_SIZE;
         env->policy = ENV_POLICY_guarded;
-        record_start();
-        ASSERT_TRUE(record_on());
+        start_recording();
+        ASSERT_TRUE(recorder_on());
         thread_.uid = 7;
         thread_.tid = 70;
         thread_.fork_generation = thread_fork_generation;
@@ -41,8 +42,8 @@ protected:
     }
     void TearDown() override
     {
-        record_after_fork();
-        EXPECT_FALSE(record_on());
+        recorder_after_fork();
+        EXPECT_FALSE(recorder_on());
         const_cast<struct env *>(env_get())->recording = 0;
     }
     struct call made(uint16_t api = API_cuLaunchKernel, uint8_t op = PTDS_OP_LAUNCH)
@@ -59,7 +60,7 @@ protected:
     }
     static struct call record(struct call call)
     {
-        record_call(&call);
+        recorder_call(&call);
         return call;
     }
     /* The bytes of all records of a kind, in the order of their chunks. */

@@ -4,6 +4,13 @@
  */
 #include "tests/record/recording.h"
 
+extern "C" {
+#include "interpose/env/env.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/thread_regions.h"
+#include "interpose/record/threads.h"
+}
+
 namespace
 {
 
@@ -22,15 +29,15 @@ protected:
     }
     void begin()
     {
-        record_thread_started(&thread_);
+        threads_started(&thread_);
     }
     int push(const std::string &name, const char *domain = nullptr)
     {
-        return record_region_push(&thread_, name.c_str(), domain);
+        return thread_regions_push(&thread_, name.c_str(), domain);
     }
     int pop(const char *domain = nullptr)
     {
-        return record_region_pop(&thread_, domain);
+        return thread_regions_pop(&thread_, domain);
     }
     /* The innermost one, which calls name. */
     std::string now() const
@@ -194,15 +201,15 @@ TEST_F(Regions, EarlyOnesThatAreAllOver)
 /* Nobody will want it. */
 TEST_F(Regions, NothingWithoutARecord)
 {
-    record_running = 2;
+    recorder_running = 2;
     EXPECT_EQ(0, push("a"));
     EXPECT_EQ(0, pop());
-    record_running = 1;
+    recorder_running = 1;
     const_cast<struct env *>(env_get())->recording = 0;
-    record_running = 0;
+    recorder_running = 0;
     EXPECT_EQ(0, push("a"));
     EXPECT_EQ(0, pop());
-    record_running = 1;
+    recorder_running = 1;
     begin();
     EXPECT_EQ("", recorded());
 }
@@ -231,14 +238,14 @@ TEST_F(Regions, LongNamesThatAreEarly)
 
 TEST_F(Regions, RangesOfTheProcess)
 {
-    EXPECT_NE(0u, record_range_start(&thread_, "early", nullptr));
+    EXPECT_NE(0u, thread_regions_range_start(&thread_, "early", nullptr));
     begin();
-    const uint64_t first = record_range_start(&thread_, "load", nullptr);
-    const uint64_t second = record_range_start(&thread_, "store", "io");
+    const uint64_t first = thread_regions_range_start(&thread_, "load", nullptr);
+    const uint64_t second = thread_regions_range_start(&thread_, "store", "io");
     EXPECT_EQ(first + 1, second);
     EXPECT_EQ("", now());
-    record_range_end(&thread_, first);
-    record_range_end(&thread_, 0);
+    thread_regions_range_end(&thread_, first);
+    thread_regions_range_end(&thread_, 0);
     EXPECT_EQ("+load #; +store@io of io #; - #; ", recorded());
     EXPECT_EQ(first, last<ptds_rec_REGION>(PTDS_REC_REGION).range);
 }

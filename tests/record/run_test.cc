@@ -16,7 +16,7 @@
 #include "tests/support/run_child.h"
 
 extern "C" {
-#include "interpose/record/run.h"
+#include "interpose/record/run_processes.h"
 }
 
 namespace
@@ -49,8 +49,8 @@ void speak()
             _exit(0);
         waitpid(child, nullptr, 0);
     }
-    run_say_nothing_seen();
-    _exit(int(run_id() % 100));
+    run_processes_say_nothing_seen();
+    _exit(int(run_processes_id() % 100));
 }
 
 struct Child : testing::Environment {
@@ -122,9 +122,9 @@ TEST(NothingSeen, WhereItWouldNotBeTaken)
 TEST(Run, WithoutOne)
 {
     unsetenv("PTDS_RUN");
-    EXPECT_EQ(0u, run_id());
+    EXPECT_EQ(0u, run_processes_id());
     setenv("PTDS_RUN", "18446744073709551615:1:", 1);
-    EXPECT_EQ(UINT64_MAX, run_id());
+    EXPECT_EQ(UINT64_MAX, run_processes_id());
     unsetenv("PTDS_RUN");
 }
 

@@ -12,8 +12,9 @@
 #include <ucontext.h>
 
 extern "C" {
-#include "interpose/record/python.h"
-#include "interpose/record/stacks.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/stacks/python.h"
+#include "interpose/record/stacks/stacks.h"
 }
 
 /* Each has a frame of its own, and calls the next one instead of jumping there. */
@@ -178,7 +179,7 @@ TEST_F(Stacks, AreOfTheCallerAndItsCallers)
     EXPECT_EQ(1u, id);
     EXPECT_EQ(0u, thread_.unwinding);
     struct call call = made(); /* whose caller is nowhere on this stack */
-    const uint32_t other = record_stack(&call);
+    const uint32_t other = recorder_stack(&call);
     EXPECT_EQ(std::vector<const void *>{call.caller}, frames(other));
     std::vector<const void *> many = frames(by([] { return deep(60); }));
     EXPECT_EQ(g_into_wrapper, many[0]);

@@ -14,8 +14,8 @@
 extern "C" {
 #include "interpose/base/diag.h"
 #include "interpose/env/env.h"
-#include "interpose/record/chunk_pages.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/chunk_pages.h"
+#include "interpose/record/file/store.h"
 }
 
 namespace
@@ -302,9 +302,9 @@ TEST_F(Store, PagesOfAChunk)
 {
     struct ptds_chunk *chunk = take();
     memset(chunk + 1, 0xee, PTDS_CHUNK_SIZE - sizeof *chunk);
-    chunk_populate(chunk);
+    chunk_pages_populate(chunk);
     EXPECT_EQ(0xee, reinterpret_cast<const uint8_t *>(chunk)[PTDS_CHUNK_SIZE - 1]);
-    chunk_clear(chunk);
+    chunk_pages_clear(chunk);
     EXPECT_EQ(0, reinterpret_cast<const uint8_t *>(chunk)[PTDS_CHUNK_SIZE - 1]);
     EXPECT_EQ(0, *reinterpret_cast<const uint8_t *>(chunk + 1));
     EXPECT_EQ(PTDS_CHUNK_MAGIC, chunk->magic);

@@ -15,7 +15,10 @@
 #include <unistd.h>
 
 extern "C" {
-#include "interpose/record/append.h"
+#include "interpose/record/file/rescue.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/threads.h"
 }
 
 namespace
@@ -73,28 +76,28 @@ TEST_F(Threads, BeginAndEnd)
 {
     strcpy(thread_.name, "mine");
     thread_.named = 1;
-    record_thread_started(&thread_);
-    record_thread_ended(&thread_);
+    threads_started(&thread_);
+    threads_ended(&thread_);
     thread_.drivers = 1;
-    record_thread_started(&thread_);
+    threads_started(&thread_);
     EXPECT_EQ((Said{"7 70 seen mine", "7 70 gone mine", "7 70 drivers mine"}), said());
-    record_running = 2;
-    record_thread_started(&thread_);
-    record_thread_ended(&thread_);
-    record_running = 1;
+    recorder_running = 2;
+    threads_started(&thread_);
+    threads_ended(&thread_);
+    recorder_running = 1;
     EXPECT_EQ(3u, said().size());
 }
 
 TEST_F(Threads, NamesThatTheProgramGives)
 {
-    record_thread_named(&thread_, "early");
+    threads_named(&thread_, "early");
     EXPECT_EQ(Said{}, said()) << "it has not called yet";
-    record_thread_started(&thread_);
-    record_thread_named(&thread_, "later");
+    threads_started(&thread_);
+    threads_named(&thread_, "later");
     const std::string longest(63, 'n');
-    record_thread_named(&thread_, (longest + "more").c_str());
+    threads_named(&thread_, (longest + "more").c_str());
     EXPECT_EQ(longest, thread_.name);
-    record_thread_named(&thread_, "s");
+    threads_named(&thread_, "s");
     EXPECT_EQ((Said{"7 70 seen early", "7 70 named later", "7 70 named " + longest, "7 70 named s"}), said());
 }
 
@@ -116,10 +119,10 @@ TEST_F(Threads, NamesThatTheKernelHas)
             await(i);
             struct thread *self = thread_get();
             if (!self->counts)
-                record_thread_started(self);
+                threads_started(self);
             facts[i] = {std::to_string(self->uid), std::to_string(self->tid)};
             if (i == 1)
-                record_thread_named(self, "by the program");
+                threads_named(self, "by the program");
             step = i + 1;
             await(2);
             prctl(PR_SET_NAME, "renamed", 0, 0, 0);
@@ -127,12 +130,12 @@ TEST_F(Threads, NamesThatTheKernelHas)
             await(5);
         });
     struct thread *self = thread_get(); /* this one's id is nobody's */
-    record_thread_named(self, "main");
-    record_thread_started(self);
+    threads_named(self, "main");
+    threads_started(self);
     self->named = 0, self->tid = 0x7ffffff0;
     await(4);
     errno = ENOTTY;
-    record_thread_names();
+    threads_define_names();
     EXPECT_EQ(ENOTTY, errno);
     Said now = said();
     now.erase(std::remove_if(now.begin(), now.end(), [](const std::string &line) { return line.find("main") < 99; }),
@@ -165,7 +168,7 @@ TEST_F(Threads, NamesOfOthers)
             prctl(PR_SET_NAME, row.first, 0, 0, 0);
             struct thread *self = thread_get();
             if (!self->counts)
-                record_thread_started(self);
+                threads_started(self);
             who = std::to_string(self->uid) + " " + std::to_string(self->tid) + " ";
             prctl(PR_SET_NAME, row.then, 0, 0, 0);
             step = 1;
@@ -175,7 +178,7 @@ TEST_F(Threads, NamesOfOthers)
         while (step < 1)
             std::this_thread::yield();
         const size_t before = said().size();
-        record_thread_names();
+        threads_define_names();
         Said now = said(), expected;
         now.erase(now.begin(), now.begin() + long(before));
         if (row.said)
@@ -184,7 +187,7 @@ TEST_F(Threads, NamesOfOthers)
         EXPECT_EQ(-1, fcntl(0, F_GETFD)) << "nothing is left open";
         step = 2;
         thread.join();
-        record_thread_names();
+        threads_define_names();
         EXPECT_EQ(before + expected.size(), said().size()) << "gone, and its name is nobody's";
     }
     if (in >= 0) {
@@ -199,16 +202,16 @@ TEST_F(Threads, BeginInThePlaceOfAnAllocation)
     struct call call = made(API_cuMemAlloc_v2, PTDS_OP_ALLOC);
     call.object = 9;
     call.words = 3;
-    record_allocates(&thread_);
+    rescue_allocates(&thread_);
     record(call);
     struct ptds_chunk *calls = thread_.chunk;
     take_all();
     store_chunk_full(calls);
-    record_memory_is_there = [](const ptds_rec_MEMORY *memory) { return int(memory->uid == 9); };
+    rescue_memory_is_there = [](const ptds_rec_MEMORY *memory) { return int(memory->uid == 9); };
     struct thread other = {};
     other.uid = 8;
-    record_thread_started(&other);
-    record_memory_is_there = nullptr;
+    threads_started(&other);
+    rescue_memory_is_there = nullptr;
     EXPECT_EQ(9u, last<ptds_rec_MEMORY>(PTDS_REC_MEMORY).uid);
     ASSERT_EQ(static_cast<void *>(calls + 1), static_cast<void *>(other.counts));
     for (const char *at = reinterpret_cast<const char *>(calls + 1), *end = at + calls->committed; at < end; at++)
@@ -226,8 +229,8 @@ TEST_F(Threads, TheCallThatItIsIn)
     call.stream_uid = 11, call.target_uid = 12, call.object = 13, call.generation = 14;
     call.words = 2;
     call.word[0] = 15, call.word[1] = 16;
-    record_begun(&call);
-    record_waits(&call);
+    threads_call_begun(&call);
+    threads_call_waits(&call);
     const struct ptds_now &now = *thread_.now;
     EXPECT_NE(1000u, call.enter) << "taking its stack is none of its time";
     EXPECT_EQ(call.enter, now.enter);
@@ -250,18 +253,18 @@ TEST_F(Threads, TheCallThatItIsIn)
     EXPECT_EQ(0u, now.enter);
     call.words = 0;
     call.enter = 1000;
-    record_begun(&call);
-    record_waits(&call);
+    threads_call_begun(&call);
+    threads_call_waits(&call);
     EXPECT_EQ(1000u, now.enter) << "the stack is known by now";
     EXPECT_EQ(0u, now.word);
     record(call);
     for (bool timed : {false, true}) {
         call.flags = timed ? PTDS_CALL_TIMED : 0;
         call.enter = timed ? 0 : 1000;
-        record_waits(&call);
+        threads_call_waits(&call);
         EXPECT_EQ(0u, now.enter) << "not timed, not recorded";
     }
-    record_thread_ended(&thread_);
+    threads_ended(&thread_);
     EXPECT_EQ(nullptr, thread_.now);
 }
 
@@ -280,11 +283,11 @@ TEST_F(Threads, AChunkAheadOfAWait)
         struct call call = made(row.api, PTDS_OP_NONE);
         call.flags = PTDS_CALL_TIMED;
         thread_.chunk_at = at;
-        record_begun(&call);
+        threads_call_begun(&call);
         EXPECT_EQ(1000u, call.enter) << "there is much left of this one";
         EXPECT_EQ(nullptr, thread_.ahead);
         thread_.chunk_at = thread_.chunk_end - 100;
-        record_begun(&call);
+        threads_call_begun(&call);
         EXPECT_EQ(row.waits, thread_.ahead != nullptr) << row.api;
         EXPECT_EQ(row.waits, call.enter != 1000) << row.api;
         thread_.ahead = nullptr; /* one that was given back would cost nothing later */
@@ -313,14 +316,14 @@ TEST_F(Threads, CountsOfThoseThatEndedAreOne)
         call.twin = uid == 9;
         record(call);
         call.flags |= PTDS_CALL_TIMED;
-        record_waits(&call);
+        threads_call_waits(&call);
         ASSERT_EQ(1u, one.counts_in_chunk);
         ASSERT_EQ(2u, chunks_of(PTDS_CHUNK_COUNTS).size());
         EXPECT_EQ(all->committed, chunks_of(PTDS_CHUNK_COUNTS)[1]->committed);
         EXPECT_EQ(uid, chunks_of(PTDS_CHUNK_COUNTS)[1]->thread);
         struct ptds_chunk *chunk = one.chunk;
         one.ahead = store_chunk_ahead(uid);
-        record_thread_ended(&one);
+        threads_ended(&one);
         EXPECT_EQ(nullptr, one.counts);
         EXPECT_EQ(nullptr, one.defaults);
         EXPECT_EQ(nullptr, one.now);
@@ -343,12 +346,12 @@ TEST_F(Threads, CountsOfAllRows)
 {
     const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
     EXPECT_EQ(0u, all->thread) << "nobody's";
-    record_thread_started(&thread_);
+    threads_started(&thread_);
     const size_t last = API_COUNT * 2 - 1;
     for (const size_t at : {size_t{0}, size_t{1}, last})
         thread_.counts[at] = {11 + at, 12, 13, 14};
     *thread_.defaults = {15, 16, 17};
-    record_thread_ended(&thread_);
+    threads_ended(&thread_);
     for (size_t at = 0; at < API_COUNT * 2; at++) {
         const bool there = at < 2 || at == last;
         const struct ptds_count count = in(all, uint16_t(at / 2), at % 2);
@@ -374,10 +377,10 @@ TEST_F(Threads, CountsThatThereWasNoRoomFor)
     EXPECT_EQ(0u, thread_.counts_in_chunk);
     EXPECT_EQ(1u, store_header()->uncounted);
     EXPECT_EQ(0u, in(all, API_cuLaunchKernel).calls);
-    record_thread_ended(&thread_);
+    threads_ended(&thread_);
     EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls);
     EXPECT_EQ(0u, store_header()->uncounted);
-    EXPECT_EQ(1, record_counts_can_finish());
+    EXPECT_EQ(1, threads_counts_can_finish());
 }
 
 TEST_F(Threads, CountsOfThoseThatRunStill)
@@ -390,12 +393,12 @@ TEST_F(Threads, CountsOfThoseThatRunStill)
         call.thread = self;
         record(call);
         EXPECT_EQ(1u, store_header()->uncounted);
-        record_counts_finish();
+        threads_counts_finish();
         EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls);
         EXPECT_EQ(0u, store_header()->uncounted);
-        record_counts_finish();
+        threads_counts_finish();
         EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls) << "once";
-        record_thread_ended(self);
+        threads_ended(self);
         EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls) << "nor again at its end";
         EXPECT_EQ(0u, store_header()->uncounted);
     }).join();

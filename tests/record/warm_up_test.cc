@@ -7,6 +7,11 @@
 #include <functional>
 #include <thread>
 
+extern "C" {
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
+}
+
 namespace
 {
 
@@ -32,7 +37,7 @@ protected:
     uint32_t stack_of_one()
     {
         struct call call = made();
-        return record_stack(&call);
+        return recorder_stack(&call);
     }
     void SetUp() override
     {
@@ -41,9 +46,9 @@ protected:
                 unwound_ = 0;
                 g_loading = [this] { unwound_++; };
                 const uint64_t before = clock_nanoseconds(CLOCK_MONOTONIC);
-                record_start();
+                start_recording();
                 took_ = (clock_nanoseconds(CLOCK_MONOTONIC) - before) / 1000000;
-                was_on_ = record_on();
+                was_on_ = recorder_on();
                 stack_ = stack_of_one();
             }).join();
         };

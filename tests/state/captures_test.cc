@@ -9,6 +9,8 @@
 #include <thread>
 
 extern "C" {
+#include "interpose/state/streams.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -59,7 +61,7 @@ TEST_F(Captures, EventsOfTheGraphItself)
     capture_event_awaited(&call, kEvent, kMember, 0);
     capture_event_awaited(&call, other, kMember, CU_EVENT_WAIT_EXTERNAL);
     EXPECT_EQ(1u, told.size()) << "who waits is not captured";
-    EXPECT_EQ(0u, objects_stream(thread_get(), kMember)->capturing);
+    EXPECT_EQ(0u, streams_get(thread_get(), kMember)->capturing);
     capture_event_awaited(&call, other, kOrigin, CU_EVENT_WAIT_EXTERNAL);
     EXPECT_EQ((std::vector<std::pair<CUevent, int>>{{kEvent, 0}, {other, 1}}), told);
     capture_event_recorded(&call, other, kOrigin, 0);
@@ -250,7 +252,7 @@ TEST_F(Captures, TheShimsOwnNonBlockingOneIsNoMatterEither)
 {
     const CUstream origin = stream_handle(4), shims = stream_handle(5);
     create_stream(origin, CU_STREAM_NON_BLOCKING);
-    const uint32_t uid = objects_own_stream(one_, shims, 1, 0);
+    const uint32_t uid = streams_own(one_, shims, 1, 0);
     EXPECT_NE(0u, uid);
     EXPECT_EQ(uid, stream(shims)->uid);
     for (bool goes : {false, true}) {
@@ -351,11 +353,11 @@ TEST_F(Captures, AreNothingToTheNextStreamWithTheHandle)
         joins(kMember, kOrigin);
         joins(kOther, kOrigin);
         struct call call = after();
-        objects_stream_gone(&call, handle);
+        streams_leaving(&call, handle);
         create_stream(handle);
         EXPECT_EQ(0u, stream(handle)->capturing);
         begin(handle);
-        objects_stream_left(&call, handle);
+        streams_left(&call, handle);
         EXPECT_NE(0u, stream(handle)->capturing);
         end(handle);
         if (handle == kMember)
@@ -418,7 +420,7 @@ TEST_F(Captures, NobodyIsAskedWhileOneIsOpen)
     begin(kOrigin);
     const int asked = g_asked;
     EXPECT_EQ(PTDS_STREAM_UNKNOWN, stream(stream_handle(50))->kind);
-    EXPECT_EQ(-1, objects_context(context_handle(50))->device);
+    EXPECT_EQ(-1, contexts_get(context_handle(50))->device);
     EXPECT_EQ(asked, g_asked);
     end(kOrigin);
     g_flags = CU_STREAM_NON_BLOCKING;
@@ -506,10 +508,10 @@ TEST_F(Captures, AForkedChildHasNone)
     capture_event_recorded(&call, kEvent, kOrigin, 0);
     capture_after_fork();
     EXPECT_FALSE(capture_any());
-    objects_after_fork();
+    contexts_after_fork();
     EXPECT_EQ(std::vector<CUcontext>{}, alive());
     t_current = kOne;
-    EXPECT_NE(one_, objects_context(kOne)) << "the parent's entries are the parent's";
+    EXPECT_NE(one_, contexts_get(kOne)) << "the parent's entries are the parent's";
     create_stream(kOther);
     begin(kOther);
     EXPECT_FALSE(capture_has_event(kEvent));

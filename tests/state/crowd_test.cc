@@ -12,8 +12,10 @@
 #include <thread>
 
 extern "C" {
-#include "interpose/record/record.h"
-#include "interpose/record/store.h"
+#include "interpose/record/file/store.h"
+#include "interpose/record/recorder.h"
+#include "interpose/record/start.h"
+#include "interpose/record/threads.h"
 }
 
 namespace
@@ -45,9 +47,9 @@ protected:
         setenv("PTDS_TRACE", ((folder != nullptr ? folder : "/tmp") + std::string("/crowd.ptds")).c_str(), 1);
         setenv("PTDS_TRACE_LIMIT", "2M", 1); /* far less than they record */
         setenv("PTDS_REPORT", "off", 1);
-        record_listen();
-        record_start();
-        ASSERT_TRUE(record_on());
+        recorder_listen();
+        start_recording();
+        ASSERT_TRUE(recorder_on());
     }
 };
 
@@ -64,9 +66,9 @@ __attribute__((noinline)) void record_one(struct context *context, int fails)
     call.result = fails ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     call.flags = PTDS_CALL_TIMED;
     call.enter = 1;
-    record_begun(&call);
-    record_waits(&call);
-    record_call(&call);
+    threads_call_begun(&call);
+    threads_call_waits(&call);
+    recorder_call(&call);
 }
 
 /* Of all threads, those that have ended too; and that each CALLS chunk has whole records and one owner. */

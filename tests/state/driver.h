@@ -12,10 +12,11 @@
 #include <vector>
 
 extern "C" {
+#include "interpose/state/streams.h"
+#include "interpose/state/contexts.h"
 #include "interpose/driver/driver.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
-#include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
 }
 
@@ -98,8 +99,8 @@ protected:
     static struct context *create(CUcontext handle)
     {
         struct call call = after();
-        objects_context_coming(&call);
-        objects_context_created(&call, &handle);
+        contexts_coming(&call);
+        contexts_created(&call, &handle);
         t_current = handle;
         return call.context;
     }
@@ -108,15 +109,15 @@ protected:
     {
         struct call call = after();
         call.op = PTDS_OP_CTX_DESTROY;
-        objects_context_gone(&call, handle);
+        contexts_leaving(&call, handle);
         call.result = result;
-        objects_context_kept(&call);
+        contexts_left(&call);
         return call.op;
     }
     static struct context *retain(CUcontext handle)
     {
         struct call call = after();
-        objects_primary_retained(&call, &handle, 0);
+        contexts_primary_retained(&call, &handle, 0);
         t_current = handle;
         g_active = 1;
         return call.context;
@@ -125,28 +126,28 @@ protected:
     {
         struct call call = after();
         call.op = PTDS_OP_CTX_DESTROY;
-        objects_primary_leaving(&call, 0);
+        contexts_primary_leaving(&call, 0);
         g_active = active_then;
         call.result = result;
-        objects_primary_left(&call, 0);
+        contexts_primary_left(&call, 0);
         return call.op;
     }
     static uint32_t create_stream(CUstream handle, unsigned flags = 0)
     {
         struct call call = after();
-        objects_stream_created(&call, &handle, flags, 0);
+        streams_created(&call, &handle, flags, 0);
         return call.stream_uid;
     }
     static void destroy_stream(CUstream handle, CUresult result = CUDA_SUCCESS)
     {
         struct call call = after();
-        objects_stream_gone(&call, handle);
+        streams_leaving(&call, handle);
         call.result = result;
-        objects_stream_left(&call, handle);
+        streams_left(&call, handle);
     }
     static struct stream *stream(CUstream handle)
     {
-        return objects_stream(thread_get(), handle);
+        return streams_get(thread_get(), handle);
     }
     static void begin(CUstream handle)
     {
@@ -162,9 +163,9 @@ protected:
     static std::vector<CUcontext> alive()
     {
         std::vector<CUcontext> found;
-        objects_each_context([](struct context *context,
-                                void *data) { static_cast<std::vector<CUcontext> *>(data)->push_back(context->handle); },
-                             &found);
+        contexts_each([](struct context *context,
+                         void *data) { static_cast<std::vector<CUcontext> *>(data)->push_back(context->handle); },
+                      &found);
         return found;
     }
 };

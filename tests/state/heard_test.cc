@@ -9,6 +9,7 @@
 #include <thread>
 
 extern "C" {
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 #include "interpose/state/streams.h"
 }
@@ -35,7 +36,7 @@ const char *life_of(enum ptds_life life)
 
 std::string name_of(const struct context *context)
 {
-    return context == &objects_no_context ? "no context" : "context " + numbered(g_contexts, context->uid);
+    return context == &contexts_none ? "no context" : "context " + numbered(g_contexts, context->uid);
 }
 
 void context_seen(const struct context *context, enum ptds_life life)
@@ -100,19 +101,19 @@ TEST_F(Hears, OfContexts)
 {
     t_current = kOne;
     struct call call = after();
-    objects_context_created(&call, &kOne);
+    contexts_created(&call, &kOne);
     EXPECT_EQ(PTDS_OP_CTX_CREATE, call.op);
     EXPECT_EQ((Heard{"context 1 created, created of device 5", "stream 1 seen, legacy 1 in context 1"}), heard());
-    objects_context(kOne);
+    contexts_get(kOne);
     EXPECT_EQ(Heard{}, heard());
-    objects_context(kTwo); /* it is not current, so nobody knows of which device it is */
+    contexts_get(kTwo); /* it is not current, so nobody knows of which device it is */
     EXPECT_EQ((Heard{"context 2 seen, unknown of device -1", "stream 2 seen, legacy 1 in context 2"}), heard());
     destroy(kTwo, CUDA_ERROR_UNKNOWN);
     EXPECT_EQ(Heard{}, heard());
     destroy(kTwo);
     EXPECT_EQ(Heard{"context 2 gone, unknown of device -1"}, heard());
     t_current = kTwo;
-    objects_context_green(&call, &kTwo, nullptr);
+    contexts_green(&call, &kTwo, nullptr);
     EXPECT_EQ((Heard{"context 3 created, green of device 5", "stream 3 seen, legacy 1 in context 3"}), heard());
     destroy(kOne);
     destroy(context_handle(7)); /* which nobody has seen */
@@ -126,7 +127,7 @@ TEST_F(Hears, OfPrimaryContexts)
     for (const CUdevice device : {0, 3}) {
         struct call call = after();
         CUcontext handle = device ? kTwo : kOne;
-        objects_primary_retained(&call, &handle, device);
+        contexts_primary_retained(&call, &handle, device);
         EXPECT_EQ(PTDS_OP_CTX_CREATE, call.op);
         EXPECT_EQ(device, call.context->device);
     }
@@ -135,17 +136,17 @@ TEST_F(Hears, OfPrimaryContexts)
                      "context 2 created, primary of device 3", "stream 2 seen, legacy 1 in context 2"}),
               heard());
     struct call call = after();
-    objects_primary_leaving(&call, 3);
+    contexts_primary_leaving(&call, 3);
     EXPECT_EQ(kTwo, call.context->handle);
-    objects_primary_leaving(&call, 1);
+    contexts_primary_leaving(&call, 1);
     EXPECT_EQ(nullptr, call.context);
     g_active = 0;
-    objects_primary_left(&call, 1); /* of a device that nobody has seen one of */
-    objects_primary_leaving(&call, 3);
-    objects_primary_left(&call, 3);
+    contexts_primary_left(&call, 1); /* of a device that nobody has seen one of */
+    contexts_primary_leaving(&call, 3);
+    contexts_primary_left(&call, 3);
     EXPECT_EQ(Heard{"context 2 gone, primary of device 3"}, heard());
-    objects_primary_leaving(&call, 0);
-    objects_primary_reset(&call);
+    contexts_primary_leaving(&call, 0);
+    contexts_primary_reset(&call);
     EXPECT_EQ(Heard{"context 1 gone, primary of device 0"}, heard());
 }
 
@@ -167,29 +168,29 @@ TEST_F(Hears, OfAWaitForTheContextThatItNames)
 {
     struct context *other = create(kOne), *current = create(kTwo);
     struct call call = after();
-    objects_context_waited(&call, kOne);
+    contexts_waited(&call, kOne);
     EXPECT_EQ(other, call.context);
-    objects_context_waited(&call, kTwo);
+    contexts_waited(&call, kTwo);
     EXPECT_EQ(current, call.context);
     call = after();
-    objects_context_waited(&call, nullptr); /* the current one, as without a name */
+    contexts_waited(&call, nullptr); /* the current one, as without a name */
     EXPECT_EQ(nullptr, call.context);
     call.result = CUDA_ERROR_INVALID_CONTEXT;
-    objects_context_waited(&call, context_handle(7));
+    contexts_waited(&call, context_handle(7));
     EXPECT_EQ(nullptr, call.context);
 }
 
 /* One that was seen before it is known what it is: its device is known from then on. */
 TEST_F(Hears, OfTheDeviceLater)
 {
-    struct context *context = objects_context(kOne);
+    struct context *context = contexts_get(kOne);
     EXPECT_EQ(-1, context->device);
     struct call call = after();
-    objects_primary_retained(&call, &kOne, 3);
+    contexts_primary_retained(&call, &kOne, 3);
     EXPECT_EQ(context, call.context);
     EXPECT_EQ(3, context->device);
     EXPECT_EQ(PTDS_CONTEXT_PRIMARY, context->kind);
-    objects_primary_leaving(&call, 3);
+    contexts_primary_leaving(&call, 3);
     EXPECT_EQ(context, call.context);
 }
 
@@ -200,10 +201,10 @@ TEST_F(Hears, WhichOneIsPrimary)
     const struct context *created = create(kOne);
     EXPECT_EQ(5, created->device);
     struct call call = after();
-    objects_primary_retained(&call, &kTwo, 4);
-    objects_primary_leaving(&call, created->device);
+    contexts_primary_retained(&call, &kTwo, 4);
+    contexts_primary_leaving(&call, created->device);
     EXPECT_EQ(nullptr, call.context);
-    objects_primary_leaving(&call, 4);
+    contexts_primary_leaving(&call, 4);
     EXPECT_EQ(kTwo, call.context->handle);
 }
 
@@ -212,7 +213,7 @@ TEST_F(Hears, OfStreams)
     create(kOne);
     heard();
     struct call call = after();
-    objects_stream_created(&call, &kStream, CU_STREAM_NON_BLOCKING, -5);
+    streams_created(&call, &kStream, CU_STREAM_NON_BLOCKING, -5);
     EXPECT_EQ(Heard{"stream 2 created, non-blocking 150994960 in context 1 of priority -5 by a call"}, heard());
     EXPECT_EQ(&call, g_creator);
     stream(kStream);
@@ -222,7 +223,7 @@ TEST_F(Hears, OfStreams)
     EXPECT_EQ(Heard{"stream 3 seen, non-blocking 150994976 in context 1"}, heard());
     destroy_stream(kStream);
     EXPECT_EQ(Heard{"stream 2 gone, non-blocking 150994960 in context 1"}, heard());
-    EXPECT_NE(0u, objects_own_stream(call.context, kStream, 0, 3));
+    EXPECT_NE(0u, streams_own(call.context, kStream, 0, 3));
     EXPECT_EQ(Heard{"stream 4 created, the shim's blocking 150994960 in context 1 of priority 3"}, heard());
     destroy(kOne);
     EXPECT_EQ(Heard{"context 1 gone, created of device -1"}, heard()) << "its streams go with it";
@@ -247,8 +248,8 @@ TEST_F(Hears, OfAThreadsOwnStream)
 TEST_F(Hears, OfAStreamWithoutAContext)
 {
     struct stream *unknown = stream(kStream);
-    EXPECT_EQ(&objects_no_context, unknown->context);
-    EXPECT_EQ(&objects_no_context, objects_context_now(thread_get()));
+    EXPECT_EQ(&contexts_none, unknown->context);
+    EXPECT_EQ(&contexts_none, contexts_now(thread_get()));
     EXPECT_EQ(Heard{"stream 1 seen, blocking 150994960 in no context"}, heard());
     struct context *one = create(kOne);
     EXPECT_EQ(unknown, stream(kStream));
@@ -270,7 +271,7 @@ TEST_F(Hears, WhereTheDriverTellsNothing)
     t_current = kOne;
     driver.cuStreamGetFlags = nullptr;
     driver.cuCtxGetDevice = nullptr;
-    EXPECT_EQ(-1, objects_context(kOne)->device);
+    EXPECT_EQ(-1, contexts_get(kOne)->device);
     EXPECT_EQ(PTDS_STREAM_UNKNOWN, stream(kStream)->kind);
     driver.cuStreamGetFlags = [](CUstream, unsigned *its) {
         return *its = CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_HANDLE;
@@ -278,16 +279,16 @@ TEST_F(Hears, WhereTheDriverTellsNothing)
     driver.cuCtxGetDevice = [](CUdevice *its) { return *its = 2, CUDA_ERROR_INVALID_CONTEXT; };
     EXPECT_EQ(PTDS_STREAM_UNKNOWN, stream(kStream)->kind);
     t_current = kTwo;
-    EXPECT_EQ(-1, objects_context(kTwo)->device);
+    EXPECT_EQ(-1, contexts_get(kTwo)->device);
     driver.cuStreamGetFlags = flags;
     driver.cuCtxGetDevice = device;
     EXPECT_EQ(PTDS_STREAM_BLOCKING, stream(kStream)->kind) << "it is asked again";
     driver.cuCtxGetCurrent = [](CUcontext *its) { return *its = context_handle(3), CUDA_ERROR_NOT_INITIALIZED; };
-    EXPECT_EQ(-1, objects_context(context_handle(3))->device);
-    EXPECT_EQ(&objects_no_context, objects_context_now(thread_get()));
+    EXPECT_EQ(-1, contexts_get(context_handle(3))->device);
+    EXPECT_EQ(&contexts_none, contexts_now(thread_get()));
     driver.cuCtxGetCurrent = nullptr;
-    EXPECT_EQ(-1, objects_context(context_handle(4))->device);
-    EXPECT_EQ(&objects_no_context, objects_context_now(thread_get()));
+    EXPECT_EQ(-1, contexts_get(context_handle(4))->device);
+    EXPECT_EQ(&contexts_none, contexts_now(thread_get()));
     driver.cuCtxGetCurrent = current;
     destroy_stream(kStream);
 }
@@ -347,17 +348,17 @@ TEST_F(Hears, WhichContextIsCurrent)
         thread_in(thread_get(), context);
         for (struct context *now : {one, two}) {
             t_current = now->handle;
-            EXPECT_EQ(now, objects_context_now(thread_get()));
+            EXPECT_EQ(now, contexts_now(thread_get()));
         }
     }
     thread_in(thread_get(), two);
     destroy(kTwo);
     t_current = kTwo;
-    struct context *again = objects_context_now(thread_get());
+    struct context *again = contexts_now(thread_get());
     EXPECT_NE(two, again);
     EXPECT_EQ(kTwo, again->handle);
     EXPECT_EQ(0u, again->gone);
-    const struct context *no_context = objects_context(nullptr);
+    const struct context *no_context = contexts_get(nullptr);
     EXPECT_EQ(nullptr, no_context);
 }
 

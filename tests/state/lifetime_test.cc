@@ -7,6 +7,8 @@
 #include <set>
 
 extern "C" {
+#include "interpose/state/streams.h"
+#include "interpose/state/contexts.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -25,10 +27,10 @@ TEST_F(Lifetime, ADestroyThatFailsEndsNothing)
     const struct context *context = create(kOne);
     const uint32_t uid = context->uid, stream_uid = create_stream(kStream);
     destroy(kOne, CUDA_ERROR_UNKNOWN);
-    EXPECT_EQ(context, objects_context(kOne));
+    EXPECT_EQ(context, contexts_get(kOne));
     EXPECT_EQ(uid, context->uid);
     EXPECT_EQ(0u, context->gone);
-    EXPECT_EQ(context, objects_context_now(thread_get()));
+    EXPECT_EQ(context, contexts_now(thread_get()));
     EXPECT_EQ(stream_uid, stream(kStream)->uid);
     EXPECT_EQ(std::vector<CUcontext>{kOne}, alive());
 }
@@ -48,10 +50,10 @@ TEST_F(Lifetime, ACreationThatFailsMakesNothing)
                     {CUDA_SUCCESS, &none}};
     for (const auto &[result, handle] : failures) {
         struct call calls[] = {after(result), after(result), after(result), after(result)};
-        objects_context_created(&calls[0], handle);
-        objects_primary_retained(&calls[1], handle, 0);
-        objects_context_green(&calls[2], handle, nullptr);
-        objects_context_current(&calls[3], handle != nullptr ? *handle : nullptr);
+        contexts_created(&calls[0], handle);
+        contexts_primary_retained(&calls[1], handle, 0);
+        contexts_green(&calls[2], handle, nullptr);
+        contexts_current(&calls[3], handle != nullptr ? *handle : nullptr);
         for (const struct call &call : calls) {
             EXPECT_EQ(nullptr, call.context);
             EXPECT_EQ(after().op, call.op);
@@ -60,7 +62,7 @@ TEST_F(Lifetime, ACreationThatFailsMakesNothing)
         EXPECT_EQ(PTDS_CONTEXT_CREATED, there->kind);
     }
     struct call call = after(CUDA_ERROR_OUT_OF_MEMORY);
-    objects_stream_created(&call, &kStream, 0, 0);
+    streams_created(&call, &kStream, 0, 0);
     EXPECT_EQ(0u, call.stream_uid);
     EXPECT_EQ(after().op, call.op);
 }
@@ -78,7 +80,7 @@ TEST_F(Lifetime, ADestroyedContextsHandleIsAnotherContext)
     EXPECT_NE(legacy, again->legacy_uid);
     EXPECT_EQ(0u, again->gone);
     EXPECT_EQ(5, again->device) << "asked for, since it is current";
-    EXPECT_EQ(again, objects_context_now(thread_get()));
+    EXPECT_EQ(again, contexts_now(thread_get()));
 }
 
 TEST_F(Lifetime, AReleaseEndsThePrimaryContextWithItsLastReferenceOnly)
@@ -88,10 +90,10 @@ TEST_F(Lifetime, AReleaseEndsThePrimaryContextWithItsLastReferenceOnly)
     const uint32_t uid = context->uid, stream_uid = create_stream(kStream);
     EXPECT_EQ(0, context->device);
     release(1);
-    EXPECT_EQ(context, objects_context(kOne));
+    EXPECT_EQ(context, contexts_get(kOne));
     EXPECT_EQ(stream_uid, stream(kStream)->uid);
     release(0, CUDA_ERROR_UNKNOWN);
-    EXPECT_EQ(context, objects_context(kOne)) << "one that fails says nothing";
+    EXPECT_EQ(context, contexts_get(kOne)) << "one that fails says nothing";
     EXPECT_EQ(0u, context->gone);
     EXPECT_EQ(uid, context->uid);
     release(0);
@@ -114,11 +116,11 @@ TEST_F(Lifetime, AResetEndsThePrimaryContextWhoeverRefersToIt)
     for (CUresult result : {CUDA_ERROR_UNKNOWN, CUDA_SUCCESS}) {
         const struct context *context = retain(kOne);
         struct call call = after();
-        objects_primary_leaving(&call, 0);
+        contexts_primary_leaving(&call, 0);
         EXPECT_EQ(unsigned{CONTEXT_LEAVES}, context->gone);
         EXPECT_EQ(context, retain(kOne)) << "by another thread meanwhile";
         call.result = result;
-        objects_primary_reset(&call);
+        contexts_primary_reset(&call);
         EXPECT_EQ(result == CUDA_SUCCESS ? unsigned{CONTEXT_GONE} : 0u, context->gone);
     }
 }
@@ -171,13 +173,13 @@ TEST_F(Lifetime, TheCallThatDestroysAStreamIsAboutIt)
     state_hooks.stream_leaves = [](CUstream handle) { leaving.push_back(handle); };
     struct call call = after();
     for (CUstream none : {CUstream(nullptr), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}) {
-        objects_stream_gone(&call, none);
+        streams_leaving(&call, none);
         EXPECT_EQ(nullptr, call.stream);
         EXPECT_EQ(nullptr, call.context);
         EXPECT_EQ(0u, call.stream_uid);
     }
     struct stream *going = stream(kStream);
-    objects_stream_gone(&call, kStream);
+    streams_leaving(&call, kStream);
     state_hooks.stream_leaves = nullptr;
     EXPECT_EQ(std::vector<CUstream>{kStream}, leaving);
     EXPECT_EQ(going, call.stream);
@@ -195,16 +197,16 @@ TEST_F(Lifetime, AContextThatIsNotDestroyedAfterAll)
     const uint32_t uid = create_stream(kStream);
     const struct thread_context *here = thread_in(thread_get(), context);
     struct call call = after();
-    objects_context_gone(&call, kOne);
+    contexts_leaving(&call, kOne);
     EXPECT_EQ(unsigned{CONTEXT_LEAVES}, context->gone) << "nobody asks about what is in it";
-    EXPECT_EQ(context, objects_context_now(thread_get()));
+    EXPECT_EQ(context, contexts_now(thread_get()));
     EXPECT_EQ(uid, stream(kStream)->uid);
     thread_in(thread_get(), other);
     EXPECT_EQ(here, thread_in(thread_get(), context));
     call.result = CUDA_ERROR_UNKNOWN;
-    objects_context_kept(&call);
+    contexts_left(&call);
     EXPECT_EQ(0u, context->gone);
-    EXPECT_EQ(context, objects_context(kOne));
+    EXPECT_EQ(context, contexts_get(kOne));
     EXPECT_EQ(uid, stream(kStream)->uid);
     EXPECT_EQ(2u, alive().size());
 }
@@ -215,13 +217,13 @@ TEST_F(Lifetime, AContextWhoseHandleServesAtOnce)
     for (const bool is_primary : {false, true}) {
         const struct context *context = create(kOne);
         struct call call = after();
-        objects_context_gone(&call, kOne);
+        contexts_leaving(&call, kOne);
         const struct context *next = is_primary ? retain(kOne) : create(kOne);
         EXPECT_NE(context, next);
-        EXPECT_EQ(next, objects_context(kOne));
-        objects_context_kept(&call);
+        EXPECT_EQ(next, contexts_get(kOne));
+        contexts_left(&call);
         EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
-        EXPECT_EQ(next, objects_context(kOne));
+        EXPECT_EQ(next, contexts_get(kOne));
         EXPECT_EQ(0u, next->gone);
         destroy(kOne);
     }
@@ -233,9 +235,9 @@ TEST_F(Lifetime, AContextThatTwoThreadsDestroyIsGone)
     const struct context *context = create(kOne);
     struct call calls[] = {after(), after(CUDA_ERROR_INVALID_CONTEXT)};
     for (struct call &call : calls)
-        objects_context_gone(&call, kOne);
+        contexts_leaving(&call, kOne);
     for (struct call &call : calls)
-        objects_context_kept(&call);
+        contexts_left(&call);
     EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
 }
 
@@ -247,11 +249,11 @@ TEST_F(Lifetime, AStreamThatIsNotDestroyedAfterAll)
     struct stream *there = stream(kStream);
     there->lane = 7;
     struct call call = after();
-    objects_stream_gone(&call, kStream);
+    streams_leaving(&call, kStream);
     EXPECT_EQ(there, stream(kStream));
     EXPECT_EQ(uid, there->uid);
     call.result = CUDA_ERROR_UNKNOWN;
-    objects_stream_left(&call, kStream);
+    streams_left(&call, kStream);
     EXPECT_EQ(there, stream(kStream));
     EXPECT_EQ(uid, there->uid);
     EXPECT_EQ(7u, there->lane);
@@ -269,11 +271,11 @@ TEST_F(Lifetime, AStreamWhoseHandleServesAtOnce)
     for (const CUresult result : {CUDA_SUCCESS, CUDA_ERROR_UNKNOWN}) {
         create_stream(kStream);
         struct call call = after();
-        objects_stream_gone(&call, kStream);
+        streams_leaving(&call, kStream);
         const uint32_t next = create_stream(kStream, CU_STREAM_NON_BLOCKING);
         EXPECT_NE(next, call.stream_uid);
         call.result = result;
-        objects_stream_left(&call, kStream);
+        streams_left(&call, kStream);
         EXPECT_EQ(next, stream(kStream)->uid);
         EXPECT_EQ(PTDS_STREAM_NON_BLOCKING, stream(kStream)->kind);
         EXPECT_EQ(0u, stream(kStream)->lane);
@@ -285,7 +287,7 @@ TEST_F(Lifetime, TheCallThatMakesAStreamIsAboutIt)
     struct context *context = create(kOne);
     for (const unsigned flags : {unsigned{CU_STREAM_DEFAULT}, unsigned{CU_STREAM_NON_BLOCKING}}) {
         struct call call = after();
-        objects_stream_created(&call, &kStream, flags, 0);
+        streams_created(&call, &kStream, flags, 0);
         EXPECT_EQ(PTDS_OP_STREAM_CREATE, call.op);
         EXPECT_EQ(context, call.context);
         EXPECT_EQ(stream(kStream)->uid, call.stream_uid);
@@ -300,13 +302,13 @@ TEST_F(Lifetime, TheCallThatMakesAStreamIsAboutIt)
 /* A context is seen first wherever it turns up; what it is may be learnt later. */
 TEST_F(Lifetime, WhatAContextIsMayBeLearntLater)
 {
-    struct context *context = objects_context(kOne);
+    struct context *context = contexts_get(kOne);
     EXPECT_EQ(PTDS_CONTEXT_UNKNOWN, context->kind);
     EXPECT_EQ(context, retain(kOne));
     EXPECT_EQ(PTDS_CONTEXT_PRIMARY, context->kind);
-    context = objects_context(kTwo);
+    context = contexts_get(kTwo);
     struct call call = after();
-    objects_context_green(&call, &kTwo, nullptr);
+    contexts_green(&call, &kTwo, nullptr);
     EXPECT_EQ(context, call.context);
     EXPECT_EQ(PTDS_CONTEXT_GREEN, context->kind);
 }
@@ -348,9 +350,9 @@ TEST_F(Lifetime, AContextThatIsSeenWhileItIsMade)
     g_ended.clear();
     state_hooks.context_ended = ended;
     struct call call = after();
-    objects_context_coming(&call);
-    struct context *context = objects_context(kOne);
-    objects_context_created(&call, &kOne);
+    contexts_coming(&call);
+    struct context *context = contexts_get(kOne);
+    contexts_created(&call, &kOne);
     EXPECT_EQ(context, call.context);
     EXPECT_EQ(PTDS_CONTEXT_CREATED, context->kind);
     EXPECT_TRUE(g_ended.empty());
@@ -359,9 +361,9 @@ TEST_F(Lifetime, AContextThatIsSeenWhileItIsMade)
 
 void detach(CUcontext handle, struct call call, CUresult result = CUDA_SUCCESS)
 {
-    objects_context_detaching(&call, handle);
+    contexts_detaching(&call, handle);
     call.result = result;
-    objects_context_detached(&call);
+    contexts_detached(&call);
 }
 
 /* Who created it counts, too. */
@@ -370,7 +372,7 @@ TEST_F(Lifetime, TheLastDetachEndsAContext)
     const struct context *context = create(kOne);
     for (int i = 0; i < 2; i++) {
         struct call call = after(i ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
-        objects_context_attached(&call, &kOne);
+        contexts_attached(&call, &kOne);
         EXPECT_EQ(i ? context : nullptr, call.context);
     }
     detach(kOne, after());
@@ -391,20 +393,20 @@ TEST_F(Lifetime, AGreenContextsHandleIsAnotherContext)
 {
     CUgreenCtx const green = reinterpret_cast<CUgreenCtx>(0x700), other = reinterpret_cast<CUgreenCtx>(0x800);
     struct call call = after();
-    objects_context_green(&call, &kOne, green);
+    contexts_green(&call, &kOne, green);
     const struct context *first = call.context;
-    objects_context_green(&call, &kTwo, other);
+    contexts_green(&call, &kTwo, other);
     const struct context *second = call.context;
     for (CUresult result : {CUDA_ERROR_UNKNOWN, CUDA_SUCCESS}) {
         call.result = result;
-        objects_green_leaving(&call, green);
+        contexts_green_leaving(&call, green);
         EXPECT_EQ(first, call.context);
-        objects_green_left(&call);
+        contexts_green_left(&call);
         EXPECT_EQ(nullptr, call.context) << "what was allocated in it stays";
         EXPECT_EQ(result == CUDA_SUCCESS ? unsigned{CONTEXT_GONE} : 0u, first->gone);
         EXPECT_EQ(0u, second->gone);
     }
-    objects_green_leaving(&call, green);
+    contexts_green_leaving(&call, green);
     EXPECT_EQ(nullptr, call.context);
     EXPECT_EQ(PTDS_CONTEXT_PRIMARY, retain(kOne)->kind);
     retain(kTwo); /* whose end nobody has seen */
@@ -417,15 +419,15 @@ TEST_F(Lifetime, ThePolicyHearsOfAContextThatBecomesCurrent)
     state_hooks.context_current = [](struct call *, struct context *context) { heard.push_back(context); };
     struct context *context = create(kOne);
     struct call call = after();
-    objects_context_current(&call, kOne);
+    contexts_current(&call, kOne);
     EXPECT_EQ(context, call.context);
-    objects_context_current(&call, nullptr);
+    contexts_current(&call, nullptr);
     call.result = CUDA_ERROR_UNKNOWN;
-    objects_context_current(&call, kOne);
+    contexts_current(&call, kOne);
     create_stream(kStream);
     begin(kStream);
     call.result = CUDA_SUCCESS;
-    objects_context_current(&call, kOne); /* not the time to make streams */
+    contexts_current(&call, kOne); /* not the time to make streams */
     end(kStream);
     state_hooks.context_current = nullptr;
     EXPECT_EQ((std::vector<struct context *>{context, context}), heard);
@@ -446,13 +448,13 @@ TEST_F(Lifetime, ManyContextsAtOnceAndOneAfterTheOther)
     EXPECT_EQ(65u, entries.size());
     EXPECT_EQ(65u, alive().size());
     for (unsigned i = 0; i < 65; i++)
-        EXPECT_EQ(1u, uids.count(objects_context(context_handle(i))->uid));
+        EXPECT_EQ(1u, uids.count(contexts_get(context_handle(i))->uid));
     destroy(context_handle(64));
     EXPECT_EQ(64u, alive().size());
-    EXPECT_EQ(1u, uids.count(objects_context(context_handle(63))->uid)) << "the last but one is there";
+    EXPECT_EQ(1u, uids.count(contexts_get(context_handle(63))->uid)) << "the last but one is there";
     for (unsigned i = 0; i < 100; i++) {
         entries.insert(create(context_handle(1000 + i)));
-        EXPECT_TRUE(uids.insert(objects_context(context_handle(1000 + i))->uid).second) << "a uid is never used again";
+        EXPECT_TRUE(uids.insert(contexts_get(context_handle(1000 + i))->uid).second) << "a uid is never used again";
         destroy(context_handle(1000 + i));
     }
     EXPECT_EQ(64u, alive().size());

@@ -14,10 +14,11 @@
 #include <vector>
 
 extern "C" {
-#include "interpose/base/memory.h"
+#include "interpose/state/contexts.h"
+#include "interpose/base/pages.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/kernels.h"
-#include "interpose/record/stacks.h"
+#include "interpose/record/stacks/stacks.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -106,9 +107,9 @@ TEST_F(Threads, AThreadsCachesAreEmptyAndTheirPagesGoBack)
     std::thread([&] {
         state = thread_get();
         if (state->stacks == nullptr)
-            state->stacks = static_cast<struct stack_entry *>(memory_keep(stacks));
+            state->stacks = static_cast<struct stack_entry *>(pages_keep(stacks));
         if (state->kernels == nullptr)
-            state->kernels = static_cast<struct kernel_entry *>(memory_keep(kernels));
+            state->kernels = static_cast<struct kernel_entry *>(pages_keep(kernels));
         memset(static_cast<void *>(state->stacks), 0x55, stacks);
         memset(static_cast<void *>(state->kernels), 0x55, kernels);
     }).join();
@@ -159,7 +160,7 @@ TEST_F(Threads, AForkedChildsThreadsAreItsOwn)
         const bool none = thread_all() == nullptr && thread_self == nullptr;
         const struct thread_context *entry = thread_in(thread_get(), context);
         const bool fresh = thread_get()->uid != mine && entry->per_thread_uid != uid;
-        thread_in(thread_get(), objects_context(kTwo));
+        thread_in(thread_get(), contexts_get(kTwo));
         _exit(!none ? 1 : fresh ? 0 : 2);
     }
     int status = -1;

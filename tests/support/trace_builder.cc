@@ -42,6 +42,7 @@ TraceBuilder::TraceBuilder()
     header.header_size = 1024;
     header.call_size = sizeof(ptds_rec_CALL);
     header.pid = 4242;
+    header.born = 1; /* before any process that may have this number by now */
     header.rank = header.ranks = -1;
     header.clock = PTDS_CLOCK_MONOTONIC;
     header.clean_end = 1;

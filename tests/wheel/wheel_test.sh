@@ -12,11 +12,15 @@ wrong() {
     status=1
 }
 
-make_wheel() { mkdir -p "$1" && /usr/bin/python3 scripts/python/make_wheel.py "$1" 1.2.3 "$command" "$shim" "$cupti" "$auditor"; }
-wheel=$(make_wheel "$work/one")
+# In the checkout itself: which pages go in, their links say (scripts/pages/links.py), and no build target.
+checkout=$(dirname "$(realpath README.md)")
+make_wheel() { # FOLDER COMMAND LIBRARY...
+    mkdir -p "$1" && (cd "$checkout" && /usr/bin/python3 scripts/python/make_wheel.py "$1" 1.2.3 "${@:2}")
+}
+wheel=$(make_wheel "$work/one" "$PWD/$command" "$PWD/$shim" "$PWD/$cupti" "$PWD/$auditor")
 # Of other dates and modes:
 again=$(umask 077 && cp -L "$shim" "$work/libptds.so" && cp -L "$cupti" "$work/libptds_cupti.so" && cp -L "$auditor" "$work/libptds_audit.so" &&
-    mkdir "$work/two" && /usr/bin/python3 scripts/python/make_wheel.py "$work/two" 1.2.3 "$command" "$work/libptds.so" "$work/libptds_cupti.so" "$work/libptds_audit.so")
+    make_wheel "$work/two" "$PWD/$command" "$work"/libptds{,_cupti,_audit}.so)
 [[ $(basename "$wheel") == ptds-1.2.3-py3-none-manylinux_2_17_x86_64.whl ]] || wrong "its name is $wheel"
 cmp "$wheel" "$again" || wrong "two wheels of the same files differ"
 

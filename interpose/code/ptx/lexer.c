@@ -158,13 +158,13 @@ void lexer_begin(struct lexer *lexer, const char *text, size_t size)
     lexer_next(lexer);
 }
 
-int span_is(struct span span, const char *word)
+int lexer_span_is(struct span span, const char *word)
 {
     size_t size = strlen(word);
     return span.size == size && memcmp(span.at, word, size) == 0;
 }
 
-int span_begins(struct span span, const char *word)
+int lexer_span_begins(struct span span, const char *word)
 {
     size_t size = strlen(word);
     return span.size >= size && memcmp(span.at, word, size) == 0;
@@ -177,7 +177,7 @@ int lexer_is(const struct lexer *lexer, char sign)
 
 int lexer_is_word(const struct lexer *lexer, const char *word)
 {
-    return lexer->kind == LEXEME_WORD && span_is(lexer->text, word);
+    return lexer->kind == LEXEME_WORD && lexer_span_is(lexer->text, word);
 }
 
 int lexer_take(struct lexer *lexer, char sign)

@@ -33,8 +33,8 @@ struct lexer {
 void lexer_begin(struct lexer *lexer, const char *text, size_t size);
 void lexer_next(struct lexer *lexer);
 
-int span_is(struct span span, const char *word);
-int span_begins(struct span span, const char *word);
+int lexer_span_is(struct span span, const char *word);
+int lexer_span_begins(struct span span, const char *word);
 
 int lexer_is(const struct lexer *lexer, char sign);
 int lexer_is_word(const struct lexer *lexer, const char *word);

@@ -8,7 +8,7 @@
 
 #include "interpose/code/arena.h"
 #include "interpose/code/form.h"
-#include "interpose/code/ptx/symbols.h"
+#include "interpose/code/ptx/ptx_symbols.h"
 
 /* A size in bytes and what it is made of; PACKED: several numbers in one register. */
 enum type_kind { TYPE_NONE, TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PACKED, TYPE_PREDICATE, TYPE_HANDLE };
@@ -16,7 +16,7 @@ struct type {
     uint8_t kind, bytes;
 };
 
-/* types.c: 0: that word, with its dot, is no type. */
+/* ptx_type.c: 0: that word, with its dot, is no type. */
 int ptx_type_of(struct span word, struct type *type);
 
 /* Registers of a function that may be written again before they are read, where it calls itself: circles.c. */
@@ -136,20 +136,20 @@ struct ptx {
     uint32_t items;
 };
 
-/* emit.c: the facts are unknown from now on. */
-void ptx_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text);
-void ptx_not_known(struct ptx *ptx, const struct instruction *in);
+/* ptx_emit.c: the facts are unknown from now on. */
+void ptx_emit_unknown(struct ptx *ptx, enum code_why why, uint32_t line, struct span text);
+void ptx_emit_not_known(struct ptx *ptx, const struct instruction *in);
 
-/* registers.c: numbers of the form. NO_REGISTER: there are no more, and the facts say so. */
-uint16_t ptx_words(struct ptx *ptx, uint32_t words);
-uint16_t ptx_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol);
-uint16_t ptx_predicate_number(struct ptx *ptx, struct ptx_register *one);
-uint16_t ptx_scratch(struct ptx *ptx);
+/* ptx_emit.c: numbers of the form. NO_REGISTER: there are no more, and the facts say so. */
+uint16_t ptx_emit_new_words(struct ptx *ptx, uint32_t words);
+uint16_t ptx_emit_register_number(struct ptx *ptx, struct ptx_register *one, const struct symbol *symbol);
+uint16_t ptx_emit_predicate_number(struct ptx *ptx, struct ptx_register *one);
+uint16_t ptx_emit_scratch(struct ptx *ptx);
 
-/* module.c: all variables and functions become symbols. 0: there is no memory. */
-int module_scan(struct ptx *ptx);
+/* ptx_kernels.c: all variables and functions become symbols. 0: there is no memory. */
+int ptx_kernels_scan(struct ptx *ptx);
 
-/* declare.c: after the word of a space (".reg" or ".global"). */
+/* ptx_declare.c: after the word of a space (".reg" or ".global"). */
 enum declare_where { DECLARE_MODULE, DECLARE_BODY, DECLARE_FORMAL };
 struct symbol *ptx_declare(struct ptx *ptx, struct span space, enum declare_where where);
 /* Those of a function's results and parameters, once. */
@@ -157,52 +157,52 @@ void ptx_declare_signature(struct ptx *ptx, struct function *function);
 /* The kernel's parameters, as the facts have them. */
 void ptx_declare_parameters(struct ptx *ptx, struct function *function);
 
-/* body.c: the function's steps. */
-void body_read(struct ptx *ptx, struct function *function);
+/* ptx_body.c: the function's steps. */
+void ptx_body_read(struct ptx *ptx, struct function *function);
 
-/* arguments.c: those of an instruction, up to its semicolon. 0: they can't be read. */
-int arguments_read(struct ptx *ptx, struct instruction *in);
+/* ptx_arguments.c: those of an instruction, up to its semicolon. 0: they can't be read. */
+int ptx_arguments_read(struct ptx *ptx, struct instruction *in);
 
 /* labels.c */
-void labels_define(struct ptx *ptx, struct span name);
-void labels_wait(struct ptx *ptx, enum wait_kind kind, uint32_t index, struct span name, uint32_t line);
-void labels_targets(struct ptx *ptx, struct symbol *label);
-void labels_leave(struct ptx *ptx);
+void ptx_labels_define(struct ptx *ptx, struct span name);
+void ptx_labels_wait(struct ptx *ptx, enum wait_kind kind, uint32_t index, struct span name, uint32_t line);
+void ptx_labels_targets(struct ptx *ptx, struct symbol *label);
+void ptx_labels_leave(struct ptx *ptx);
 
-/* places.c: registers that have the address of a parameter. */
+/* ptx_places.c: registers that have the address of a parameter. */
 void ptx_places_note(struct ptx *ptx, const struct instruction *in, const struct argument *result);
 void ptx_places_wait(struct ptx *ptx, uint32_t step, const struct argument *base, uint32_t bytes);
 void ptx_places_resolve(struct ptx *ptx);
 /* The operand for so many bytes of a parameter or of what is passed; 0: it lies outside. */
 int ptx_places_operand(const struct symbol *symbol, int64_t offset, uint32_t bytes, struct operand *operand);
 
-/* emit.c: what the lowering of instructions is made of. */
+/* ptx_emit.c: what the lowering of instructions is made of. */
 uint32_t ptx_emit(struct ptx *ptx, const struct instruction *in, struct step step);
 /* The argument is written: its words. 0: it is no register. */
 struct result {
     uint16_t number;
     uint8_t words;
 };
-int emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result);
-struct operand emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
-struct operand ptx_operand_register(uint16_t number, uint8_t words);
-struct operand ptx_operand_constant(int64_t value);
+int ptx_emit_result(struct ptx *ptx, const struct instruction *in, const struct argument *argument, struct result *result);
+struct operand ptx_emit_source(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
+struct operand ptx_emit_operand_register(uint16_t number, uint8_t words);
+struct operand ptx_emit_operand_constant(int64_t value);
 /* A step of `kind` whose result is argument 0 and whose sources are arguments 1 to `sources`. */
-void emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
-void emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);
+void ptx_emit_plain(struct ptx *ptx, const struct instruction *in, struct step step, uint32_t sources);
+void ptx_emit_move(struct ptx *ptx, const struct instruction *in, uint16_t to, uint8_t words, struct operand from);
 /* Any number of words from registers to registers. */
-void emit_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words);
+void ptx_emit_copy_words(struct ptx *ptx, const struct instruction *in, uint16_t to, uint16_t from, uint32_t words);
 /* Every register of argument is a number. */
-void emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
+void ptx_emit_numbers(struct ptx *ptx, const struct instruction *in, const struct argument *argument);
 /* The words of a result above `done` ones: 0, or the sign of the last one. */
-void emit_extend(struct ptx *ptx, const struct instruction *in, struct result result, uint8_t done, int is_signed);
-void emit_predicates(struct ptx *ptx, const struct instruction *in);
-int has_part(const struct instruction *in, const char *word);
+void ptx_emit_extend(struct ptx *ptx, const struct instruction *in, struct result result, uint8_t done, int is_signed);
+void ptx_emit_predicates(struct ptx *ptx, const struct instruction *in);
+int ptx_emit_has_part(const struct instruction *in, const char *word);
 /* The type of the last type part; bits of 32 without one. */
-struct type last_type(const struct instruction *in);
-int any_float(const struct instruction *in);
+struct type ptx_emit_last_type(const struct instruction *in);
+int ptx_emit_any_float(const struct instruction *in);
 
-/* access.c: what loads, stores and the like have in common. */
+/* ptx_access.c: what loads, stores and the like have in common. */
 enum access_space { ACCESS_MEMORY, ACCESS_PARAMETER };
 struct access {
     enum access_space where;
@@ -210,20 +210,20 @@ struct access {
 };
 struct access ptx_access_of(const struct instruction *in);
 /* Fills in the address of a step; 0: it can't be one. `more` bytes are added to it. */
-int access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
-                   struct step *step);
-const struct argument *access_argument(const struct instruction *in, uint32_t which);
+int ptx_access_address(struct ptx *ptx, const struct instruction *in, const struct argument *address, int64_t more,
+                       struct step *step);
+const struct argument *ptx_access_argument(const struct instruction *in, uint32_t which);
 
-/* circles.c: 1: there are some, and the kernel must be read again. */
-int circles_find(struct ptx *ptx, struct circles *circles);
+/* ptx_circles.c: 1: there are some, and the kernel must be read again. */
+int ptx_circles_find(struct ptx *ptx, struct circles *circles);
 /* These registers of the function at hand may be written again. */
-void circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
+void ptx_circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
 /* Before a call, and `back` behind it. */
-void circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
+void ptx_circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
 
-/* table.c: the rows of instructions.def. */
-int table_begin(struct ptx *ptx);
-void table_lower(struct ptx *ptx, const struct instruction *in);
+/* ptx_table.c: the rows of instructions.def. */
+int ptx_table_begin(struct ptx *ptx);
+void ptx_table_lower(struct ptx *ptx, const struct instruction *in);
 
 /* lower_*.c, each for the instructions that instructions.def names. */
 #define LOWER(name) void lower_##name(struct ptx *ptx, const struct instruction *in);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-uint32_t field(const struct instruction *instruction, uint32_t first, uint32_t bits)
+uint32_t decode_field(const struct instruction *instruction, uint32_t first, uint32_t bits)
 {
     uint64_t value = first >= 64 ? instruction->high >> (first - 64) : instruction->low >> first;
     if (first < 64 && first + bits > 64)
@@ -15,7 +15,7 @@ uint32_t field(const struct instruction *instruction, uint32_t first, uint32_t b
     return (uint32_t)(value & ((1ull << bits) - 1));
 }
 
-int64_t signed_field(const struct instruction *instruction, uint32_t first, uint32_t bits)
+int64_t decode_signed_field(const struct instruction *instruction, uint32_t first, uint32_t bits)
 {
     uint64_t value = first >= 64 ? instruction->high >> (first - 64) : instruction->low >> first;
     if (first && first < 64 && first + bits > 64)
@@ -36,7 +36,7 @@ static uint16_t predicate(const struct instruction *instruction, uint32_t number
 
 static void set_guard(struct instruction *instruction)
 {
-    uint32_t number = field(instruction, 12, 3), negated = field(instruction, 15, 1);
+    uint32_t number = decode_field(instruction, 12, 3), negated = decode_field(instruction, 15, 1);
     instruction->guard = number == 7 ? NO_PREDICATE : predicate(instruction, number);
     instruction->guard_negated = number != 7 && negated;
     instruction->never = number == 7 && negated;
@@ -44,7 +44,7 @@ static void set_guard(struct instruction *instruction)
 
 static void set_predicate(struct instruction *instruction, uint32_t place, uint32_t first_bit)
 {
-    uint32_t number = field(instruction, first_bit, 3);
+    uint32_t number = decode_field(instruction, first_bit, 3);
     instruction->sets[place] = number == 7 ? NO_PREDICATE : predicate(instruction, number);
 }
 
@@ -70,11 +70,11 @@ static void set_predicates(struct instruction *instruction)
         break;
     case SETS_ALL: instruction->sets[0] = ALL_PREDICATES; break;
     case SETS_RESULT:
-        if (field(instruction, 78, 1))
+        if (decode_field(instruction, 78, 1))
             set_predicate(instruction, 0, FIRST);
         break;
     case SETS_MATCH:
-        if (field(instruction, 79, 1) == 0)
+        if (decode_field(instruction, 79, 1) == 0)
             set_predicate(instruction, 0, FIRST);
         break;
     case SETS_SWAPPED:
@@ -83,7 +83,7 @@ static void set_predicates(struct instruction *instruction)
         break;
     case SETS_ZERO_FILL: set_predicate(instruction, 0, FILLED); break;
     case SETS_OLD_ZERO_FILL:
-        if (arch < 80 && field(instruction, FILLED, 1))
+        if (arch < 80 && decode_field(instruction, FILLED, 1))
             set_predicate(instruction, 0, FIRST);
         break;
     default: break;
@@ -95,7 +95,7 @@ static void set_run(struct instruction *instruction, uint32_t place, uint32_t fi
 {
     int uniform = is_uniform(instruction) || instruction->opcode->file == FILE_TO_UNIFORM;
     uint32_t bits = uniform && instruction->arch < 100 ? 6 : 8, zero = (1u << bits) - 1;
-    uint32_t first = field(instruction, first_bit, bits);
+    uint32_t first = decode_field(instruction, first_bit, bits);
     struct run *run = &instruction->result[place];
     if (first == zero || !count)
         return;
@@ -109,7 +109,7 @@ static void set_run(struct instruction *instruction, uint32_t place, uint32_t fi
  * all. */
 static void set_texture(struct instruction *instruction, uint32_t count)
 {
-    int packed = instruction->opcode->operation == OP_TEXTURE_READ && field(instruction, 79, 2) != 0;
+    int packed = instruction->opcode->operation == OP_TEXTURE_READ && decode_field(instruction, 79, 2) != 0;
     uint32_t first = count > 2 ? 2 : count, second = count > 3 ? 2 : 1;
     set_run(instruction, 0, 16, packed ? (first + 1) / 2 : first);
     set_run(instruction, 1, 64, packed ? (second + 1) / 2 : second);
@@ -140,7 +140,7 @@ static int is_another(const struct instruction *instruction)
     case OP_PRODUCT:
     case OP_PRODUCT_WIDE:
         return instruction->arch >= 100 && instruction->arch < 120 && instruction->opcode->file == FILE_VECTOR &&
-               field(instruction, ANOTHER, 1);
+               decode_field(instruction, ANOTHER, 1);
     default: return 0;
     }
 }
@@ -150,8 +150,8 @@ int decode(const struct opcodes *opcodes, const uint8_t *code, uint32_t arch, st
     memcpy(&instruction->low, code, 8);
     memcpy(&instruction->high, code + 8, 8);
     instruction->arch = (uint16_t)arch;
-    instruction->opcode = opcode_find(opcodes, (uint32_t)instruction->low & (CODES - 1));
-    instruction->form = (uint8_t)field(instruction, 9, 3);
+    instruction->opcode = opcodes_find(opcodes, (uint32_t)instruction->low & (CODES - 1));
+    instruction->form = (uint8_t)decode_field(instruction, 9, 3);
     if (!instruction->opcode || is_another(instruction))
         return 0;
     set_guard(instruction);
@@ -160,7 +160,7 @@ int decode(const struct opcodes *opcodes, const uint8_t *code, uint32_t arch, st
     if (width < 0)
         return 0;
     instruction->words = (uint8_t)width;
-    instruction->narrow = (uint8_t)is_narrow(instruction);
+    instruction->narrow = (uint8_t)width_is_narrow(instruction);
     if (!has_result(instruction))
         return 1;
     if (instruction->opcode->width == WIDTH_TEXTURE)

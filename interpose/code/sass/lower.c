@@ -4,7 +4,7 @@
  */
 #include "interpose/code/sass/sass.h"
 
-struct step step_of(const struct reader *reader, uint32_t number, enum step_kind kind)
+struct step lower_step_of(const struct reader *reader, uint32_t number, enum step_kind kind)
 {
     const struct instruction *instruction = &reader->instruction[number];
     struct step step = {.kind = (uint8_t)kind, .words = instruction->words, .result = NO_REGISTER};
@@ -22,13 +22,13 @@ struct step step_of(const struct reader *reader, uint32_t number, enum step_kind
     return step;
 }
 
-void add_step(struct reader *reader, const struct step *step)
+void lower_add_step(struct reader *reader, const struct step *step)
 {
     if (form_add(reader->form, step) == UINT32_MAX)
         reader->failed = 1;
 }
 
-void cannot(struct reader *reader, uint32_t number, enum code_why why, const char *text)
+void lower_cannot(struct reader *reader, uint32_t number, enum code_why why, const char *text)
 {
     const struct instruction *instruction = &reader->instruction[number];
     form_unknown(reader->form, why, instruction->at, text ? text : instruction->opcode->name);
@@ -38,9 +38,9 @@ void cannot(struct reader *reader, uint32_t number, enum code_why why, const cha
 static void lower_nothing(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
-    struct step step = step_of(reader, number, STEP_NONE);
+    struct step step = lower_step_of(reader, number, STEP_NONE);
     if (instruction->sets[0] || instruction->sets[1])
-        add_step(reader, &step);
+        lower_add_step(reader, &step);
 }
 
 void lower(struct reader *reader, uint32_t number)
@@ -52,5 +52,5 @@ void lower(struct reader *reader, uint32_t number)
         lower_nothing(reader, number);
     else if (!lower_arithmetic(reader, number) && !lower_memory(reader, number) && !lower_staged(reader, number) &&
              !lower_control(reader, number))
-        cannot(reader, number, CODE_WHY_INSTRUCTION, NULL);
+        lower_cannot(reader, number, CODE_WHY_INSTRUCTION, NULL);
 }

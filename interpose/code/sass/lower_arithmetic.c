@@ -23,11 +23,11 @@ static void finish(struct work *work)
 {
     for (uint32_t i = 0; i < work->step.sources; i++) {
         if (work->step.source[i].kind == OPERAND_NONE) {
-            cannot(work->reader, work->number, CODE_WHY_INSTRUCTION, "an operand that is not known");
+            lower_cannot(work->reader, work->number, CODE_WHY_INSTRUCTION, "an operand that is not known");
             return;
         }
     }
-    add_step(work->reader, &work->step);
+    lower_add_step(work->reader, &work->step);
 }
 
 static int is_number(const struct operand *operand, int64_t number)
@@ -52,7 +52,7 @@ static void add_shifted(struct work *work, struct operand operand, int is_shifte
 static void end_sum(struct work *work)
 {
     if (work->step.sources == 0)
-        add_source(work, operand_constant(0));
+        add_source(work, operands_constant(0));
     work->step.kind = work->step.sources == 1 && !work->step.source[0].negated ? STEP_MOVE : STEP_SUM;
     finish(work);
 }
@@ -86,7 +86,7 @@ static void lower_mix(struct work *work, int a, int b, int c)
 static void lower_lea(struct work *work)
 {
     const struct instruction *instruction = work->instruction;
-    uint32_t shift = field(instruction, 75, 5), high = field(instruction, 80, 1);
+    uint32_t shift = decode_field(instruction, 75, 5), high = decode_field(instruction, 80, 1);
     work->operands.c.negated = 0; /* its bit is one of the shift's */
     if (instruction->form == 2)
         work->operands.b.negated = 0;
@@ -94,7 +94,7 @@ static void lower_lea(struct work *work)
         add_shifted(work, work->operands.a, shift != 0);
         add_shifted(work, work->operands.b, 0);
     } else {
-        if (!field(instruction, 73, 1)) /* not the sign of a */
+        if (!decode_field(instruction, 73, 1)) /* not the sign of a */
             add_shifted(work, work->operands.c, shift != 0);
         add_shifted(work, work->operands.b, 0);
         add_shifted(work, work->operands.a, 1);
@@ -146,7 +146,7 @@ static void lower_product(struct work *work, int wide, int upper)
 static void lower_logic(struct work *work)
 {
     work->step.kind = STEP_LOGIC;
-    work->step.table = (uint8_t)field(work->instruction, 72, 8);
+    work->step.table = (uint8_t)decode_field(work->instruction, 72, 8);
     work->operands.a.negated = 0;
     work->operands.b.negated = 0;
     work->operands.c.negated = 0;
@@ -160,7 +160,7 @@ static void lower_permute(struct work *work)
 {
     enum { WHOLE_A = 0x3210, WHOLE_C = 0x7654 };
     int64_t selector = work->operands.b.value & 0xffff;
-    int is_plain = work->operands.b.kind == OPERAND_CONSTANT && field(work->instruction, 72, 3) == 0;
+    int is_plain = work->operands.b.kind == OPERAND_CONSTANT && decode_field(work->instruction, 72, 3) == 0;
     work->operands.a.negated = 0;
     work->operands.b.negated = 0;
     work->operands.c.negated = 0;
@@ -191,7 +191,8 @@ static void lower_select_float(struct work *work)
 {
     const struct instruction *instruction = work->instruction;
     int has_register = instruction->form != 4;
-    if (field(instruction, 72, 2) || field(instruction, 80, 1) || (has_register && field(instruction, 62, 2)))
+    if (decode_field(instruction, 72, 2) || decode_field(instruction, 80, 1) ||
+        (has_register && decode_field(instruction, 62, 2)))
         lower_mix(work, 1, 1, 0);
     else
         lower_select(work, 2);
@@ -202,9 +203,9 @@ static void lower_select_64(struct work *work)
 {
     const struct instruction *instruction = work->instruction;
     switch (instruction->form) {
-    case 2: work->operands.b = operand_constant(signed_field(instruction, 32, 32)); break;
-    case 3: work->operands.b = operand_vector(instruction, 32); break;
-    default: work->operands.b = operand_uniform(instruction, 32); break;
+    case 2: work->operands.b = operands_constant(decode_signed_field(instruction, 32, 32)); break;
+    case 3: work->operands.b = operands_vector(instruction, 32); break;
+    default: work->operands.b = operands_uniform(instruction, 32); break;
     }
     lower_select(work, 2);
 }
@@ -213,9 +214,9 @@ static void lower_move(struct work *work)
 {
     work->step.kind = STEP_MOVE;
     work->operands.b.negated = 0;
-    if (work->instruction->opcode->operation == OP_MOVE_MASKED && field(work->instruction, 72, 4) != 15) {
+    if (work->instruction->opcode->operation == OP_MOVE_MASKED && decode_field(work->instruction, 72, 4) != 15) {
         work->step.kind = STEP_JOIN;
-        add_source(work, operand_register(work->step.result));
+        add_source(work, operands_register(work->step.result));
     }
     add_source(work, work->operands.b);
     finish(work);
@@ -226,7 +227,7 @@ static void lower_move_64(struct work *work)
     enum { LOW_BITS = 40 };
     uint64_t low = work->instruction->low >> (64 - LOW_BITS);
     work->step.kind = STEP_MOVE;
-    add_source(work, operand_constant((int64_t)(work->instruction->high << LOW_BITS | low)));
+    add_source(work, operands_constant((int64_t)(work->instruction->high << LOW_BITS | low)));
     finish(work);
 }
 
@@ -237,16 +238,16 @@ static void lower_halves(struct work *work)
     int is_constant = instruction->form == 2 && is_zero(&work->operands.a) && is_zero(&work->operands.b);
     work->step.kind = is_constant ? STEP_MOVE : STEP_FLOAT;
     if (is_constant)
-        add_source(work, operand_constant((int32_t)field(instruction, 32, 32)));
+        add_source(work, operands_constant((int32_t)decode_field(instruction, 32, 32)));
     finish(work);
 }
 
 static void lower_special(struct work *work)
 {
     enum { NUMBER = 72, ZERO = 255 };
-    int is_zero_register = field(work->instruction, NUMBER, 8) == ZERO;
+    int is_zero_register = decode_field(work->instruction, NUMBER, 8) == ZERO;
     work->step.kind = STEP_MOVE;
-    add_source(work, is_zero_register ? operand_constant(0) : operand_other());
+    add_source(work, is_zero_register ? operands_constant(0) : operands_other());
     finish(work);
 }
 
@@ -255,7 +256,7 @@ static void lower_from_lane(struct work *work)
 {
     work->step.kind = STEP_MOVE;
     work->step.sources = 0;
-    add_source(work, operand_vector(work->instruction, 24));
+    add_source(work, operands_vector(work->instruction, 24));
     if (work->instruction->opcode->operation == OP_REDUCE)
         work->step.kind = STEP_MIX;
     finish(work);
@@ -263,7 +264,7 @@ static void lower_from_lane(struct work *work)
 
 static int is_packed(const struct instruction *instruction)
 {
-    return field(instruction, 73, 2) != 0;
+    return decode_field(instruction, 73, 2) != 0;
 }
 
 static int lower_moves(struct work *work)
@@ -282,7 +283,7 @@ static int lower_moves(struct work *work)
     case OP_HALVES: lower_halves(work); return 1;
     case OP_NUMBER:
         work->step.kind = STEP_FLOAT;
-        add_step(work->reader, &work->step);
+        lower_add_step(work->reader, &work->step);
         return 1;
     default: return 0;
     }
@@ -331,11 +332,11 @@ int lower_arithmetic(struct reader *reader, uint32_t number)
     if (instruction->opcode->operation > OP_REDUCE)
         return 0;
     struct work work = {.reader = reader, .instruction = instruction, .number = number};
-    work.step = step_of(reader, number, STEP_NONE);
+    work.step = lower_step_of(reader, number, STEP_NONE);
     /* Without a result only the predicates count. */
     if (work.step.result == NO_REGISTER) {
         if (work.step.sets[0] || work.step.sets[1])
-            add_step(reader, &work.step);
+            lower_add_step(reader, &work.step);
         return 1;
     }
     work.step.words = (uint8_t)instruction->result[0].count;

@@ -13,22 +13,22 @@ enum { CONDITION = 87, NO_CONDITION = 7 };
 static uint8_t may_go_on(const struct instruction *instruction)
 {
     enum { KIND = 32, UNIFORM_NUMBER = 24, UNIFORM_NEGATED = 27 };
-    int is_always = field(instruction, CONDITION, 3) == NO_CONDITION && !field(instruction, 90, 1);
+    int is_always = decode_field(instruction, CONDITION, 3) == NO_CONDITION && !decode_field(instruction, 90, 1);
     if (instruction->opcode->operation == OP_BRANCH)
-        return (uint8_t)(!is_always || instruction->form == 2 || field(instruction, KIND, 2));
+        return (uint8_t)(!is_always || instruction->form == 2 || decode_field(instruction, KIND, 2));
     return (uint8_t)!is_always;
 }
 
 static void jump_to(struct reader *reader, uint32_t number, uint32_t target, uint8_t maybe)
 {
-    struct step step = step_of(reader, number, STEP_BRANCH);
+    struct step step = lower_step_of(reader, number, STEP_BRANCH);
     if (target >= reader->instructions) {
-        cannot(reader, number, CODE_WHY_BRANCH, NULL);
+        lower_cannot(reader, number, CODE_WHY_BRANCH, NULL);
         return;
     }
     step.maybe = maybe;
     step.target = target;
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 static void add_target(void *data, uint32_t target)
@@ -43,16 +43,16 @@ static void add_target(void *data, uint32_t target)
 static void end_switch(struct reader *reader, struct step *step)
 {
     step->targets = reader->form->target_count - step->target;
-    add_step(reader, step);
+    lower_add_step(reader, step);
 }
 
 static void lower_indexed(struct reader *reader, uint32_t number)
 {
-    struct step step = step_of(reader, number, STEP_SWITCH);
+    struct step step = lower_step_of(reader, number, STEP_SWITCH);
     step.maybe = may_go_on(&reader->instruction[number]);
     step.target = reader->form->target_count;
     if (!parts_targets(reader, number, add_target, reader))
-        cannot(reader, number, CODE_WHY_BRANCH, NULL);
+        lower_cannot(reader, number, CODE_WHY_BRANCH, NULL);
     else
         end_switch(reader, &step);
 }
@@ -62,7 +62,7 @@ static void lower_indexed(struct reader *reader, uint32_t number)
 static void lower_sync(struct reader *reader, uint32_t number)
 {
     const struct part *part = &reader->part[reader->instruction[number].part];
-    struct step step = step_of(reader, number, STEP_SWITCH);
+    struct step step = lower_step_of(reader, number, STEP_SWITCH);
     uint32_t behind = number + 1;
     if (behind < part->first + part->count && reader->sync_at[behind])
         return;
@@ -88,15 +88,15 @@ static int is_system(const char *name)
 
 static void change(struct reader *reader, uint32_t number, enum step_kind kind, uint32_t first, uint32_t count)
 {
-    struct step step = step_of(reader, number, kind);
+    struct step step = lower_step_of(reader, number, kind);
     step.result = (uint16_t)first;
     step.words = (uint8_t)count;
     step.sets[0] = ALL_PREDICATES;
     if (kind == STEP_MOVE) {
-        step.source[step.sources++] = operand_other();
+        step.source[step.sources++] = operands_other();
         step.source[0].kind = OPERAND_HEAP;
     }
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 /* By the rules for calls R0 to R15 may change, but for the stack pointer, R1; R4 and R5 have what it returns. Of the
@@ -107,7 +107,7 @@ static void call_outside(struct reader *reader, uint32_t number, const char *nam
     enum { RESULT = 4, BEHIND = 6, SCRATCH = 16, UNIFORMS = 128, KEPT = 36, KEPT_END = 64 };
     int is_heap = strcmp(name, "malloc") == 0;
     if (!is_heap && !is_system(name)) {
-        cannot(reader, number, CODE_WHY_CALL, name);
+        lower_cannot(reader, number, CODE_WHY_CALL, name);
         return;
     }
     reader->form->facts->flags |= is_heap ? CODE_HEAP : CODE_SYSTEM;
@@ -126,7 +126,7 @@ static void call_outside(struct reader *reader, uint32_t number, const char *nam
 static void call_symbol(struct reader *reader, uint32_t number, uint32_t symbol_number)
 {
     struct cubin_symbol symbol;
-    struct step step = step_of(reader, number, STEP_CALL);
+    struct step step = lower_step_of(reader, number, STEP_CALL);
     uint32_t target = UINT32_MAX;
     if (!cubin_symbol_at(&reader->cubin, symbol_number, &symbol))
         symbol = (struct cubin_symbol){.name = ""};
@@ -137,48 +137,48 @@ static void call_symbol(struct reader *reader, uint32_t number, uint32_t symbol_
         return;
     }
     step.target = target;
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 static void lower_call(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
-    struct step step = step_of(reader, number, STEP_CALL);
+    struct step step = lower_step_of(reader, number, STEP_CALL);
     if (may_go_on(instruction)) {
-        cannot(reader, number, CODE_WHY_CALL, NULL);
+        lower_cannot(reader, number, CODE_WHY_CALL, NULL);
         return;
     }
     if (instruction->form == 1) {
-        struct traced traced = trace(reader, number, field(instruction, 24, 8));
+        struct traced traced = trace(reader, number, decode_field(instruction, 24, 8));
         if (traced.kind == TRACED_SYMBOL)
             call_symbol(reader, number, traced.symbol);
         else
-            cannot(reader, number, CODE_WHY_CALL, NULL);
+            lower_cannot(reader, number, CODE_WHY_CALL, NULL);
     } else if (instruction->form == 4 && parts_fix(reader, number)->type)
         call_symbol(reader, number, parts_fix(reader, number)->symbol);
     else {
         step.target = instruction->opcode->code == 0x144 ? parts_destination(reader, number) : UINT32_MAX;
         if (instruction->form != 4 || step.target >= reader->instructions)
-            cannot(reader, number, CODE_WHY_CALL, NULL);
+            lower_cannot(reader, number, CODE_WHY_CALL, NULL);
         else
-            add_step(reader, &step);
+            lower_add_step(reader, &step);
     }
 }
 
 /* With a condition it is done by some: a jump over it says so. */
 static void lower_end(struct reader *reader, uint32_t number, enum step_kind kind)
 {
-    struct step step = step_of(reader, number, kind);
+    struct step step = lower_step_of(reader, number, kind);
     if (may_go_on(&reader->instruction[number]))
         jump_to(reader, number, number + 1, 1);
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 static void lower_warp_sync(struct reader *reader, uint32_t number)
 {
     enum { COLLECTIVE = 86 };
     const struct instruction *instruction = &reader->instruction[number];
-    int jumps = instruction->form == 1 && instruction->arch >= 90 && !field(instruction, COLLECTIVE, 1);
+    int jumps = instruction->form == 1 && instruction->arch >= 90 && !decode_field(instruction, COLLECTIVE, 1);
     if (jumps)
         jump_to(reader, number, parts_destination(reader, number), 1);
 }

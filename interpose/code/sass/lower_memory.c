@@ -55,8 +55,8 @@ static void add_part(struct step *step, struct operand operand, uint32_t words)
 static uint32_t is_pair(const struct instruction *instruction, enum place place)
 {
     if (place == PLACE_ATOMIC)
-        return instruction->arch < 100 ? field(instruction, 70, 1) : field(instruction, 63, 1);
-    return field(instruction, 90, 1);
+        return instruction->arch < 100 ? decode_field(instruction, 70, 1) : decode_field(instruction, 63, 1);
+    return decode_field(instruction, 90, 1);
 }
 
 /* 1: the uniform register only describes the memory. */
@@ -68,17 +68,17 @@ static uint32_t is_description(const struct instruction *instruction, enum place
     switch (place) {
     case PLACE_ATOMIC:
         if (instruction->arch < 100)
-            return field(instruction, 71, 1);
-        return field(instruction, is_float ? 90 : 76, 1);
-    case PLACE_REDUCTION: return instruction->arch < 100 ? field(instruction, 71, 1) : 1;
-    default: return field(instruction, 76, 1);
+            return decode_field(instruction, 71, 1);
+        return decode_field(instruction, is_float ? 90 : 76, 1);
+    case PLACE_REDUCTION: return instruction->arch < 100 ? decode_field(instruction, 71, 1) : 1;
+    default: return decode_field(instruction, 76, 1);
     }
 }
 
 static int64_t offset_of(const struct instruction *instruction, enum place place)
 {
-    int has_flag = place == PLACE_ATOMIC && instruction->arch >= 100 && field(instruction, HAS_UNIFORM, 1);
-    return signed_field(instruction, OFFSET, has_flag ? 23 : 24);
+    int has_flag = place == PLACE_ATOMIC && instruction->arch >= 100 && decode_field(instruction, HAS_UNIFORM, 1);
+    return decode_signed_field(instruction, OFFSET, has_flag ? 23 : 24);
 }
 
 /* Of global memory, or of any. */
@@ -87,31 +87,31 @@ static void add_long_address(struct step *step, const struct instruction *instru
     enum place place = place_of(instruction);
     uint32_t uniform = place == PLACE_LOAD ? DATA : SECOND;
     int is_wide = instruction->opcode->operation == OP_MULTICAST_LOAD || instruction->opcode->width == WIDTH_HALVES;
-    if (!field(instruction, HAS_UNIFORM, 1))
-        add_part(step, operand_vector(instruction, REGISTER), field(instruction, IS_LONG, 1) ? 2 : 1);
+    if (!decode_field(instruction, HAS_UNIFORM, 1))
+        add_part(step, operands_vector(instruction, REGISTER), decode_field(instruction, IS_LONG, 1) ? 2 : 1);
     else {
-        add_part(step, operand_vector(instruction, REGISTER), is_wide || is_pair(instruction, place) ? 2 : 1);
+        add_part(step, operands_vector(instruction, REGISTER), is_wide || is_pair(instruction, place) ? 2 : 1);
         if (!is_description(instruction, place))
-            add_part(step, operand_uniform(instruction, uniform), 2);
+            add_part(step, operands_uniform(instruction, uniform), 2);
     }
     if (!step->parts)
-        add_part(step, operand_constant(offset_of(instruction, place)), 2);
+        add_part(step, operands_constant(offset_of(instruction, place)), 2);
 }
 
 /* Of shared or local memory: 32 bits. */
 static int add_short_address(struct step *step, const struct instruction *instruction)
 {
     enum place place = place_of(instruction);
-    int is_local = step->space == SPACE_LOCAL, has_uniform = (int)field(instruction, HAS_UNIFORM, 1);
-    struct operand operand = operand_vector(instruction, REGISTER);
-    if (is_local && instruction->arch >= 100 && has_uniform && field(instruction, 76, 1))
+    int is_local = step->space == SPACE_LOCAL, has_uniform = (int)decode_field(instruction, HAS_UNIFORM, 1);
+    struct operand operand = operands_vector(instruction, REGISTER);
+    if (is_local && instruction->arch >= 100 && has_uniform && decode_field(instruction, 76, 1))
         return 0;
     if (!is_local && instruction->opcode->operation != OP_LOAD_MATRIX && instruction->opcode->operation != OP_STORE_MATRIX)
-        operand.scaled = field(instruction, SCALE, 2) != 0;
+        operand.scaled = decode_field(instruction, SCALE, 2) != 0;
     add_part(step, operand, 1);
     if (has_uniform)
-        add_part(step, operand_uniform(instruction, place == PLACE_LOAD ? DATA : SECOND), 1);
-    add_part(step, operand_constant(offset_of(instruction, PLACE_LOAD)), 1);
+        add_part(step, operands_uniform(instruction, place == PLACE_LOAD ? DATA : SECOND), 1);
+    add_part(step, operands_constant(offset_of(instruction, PLACE_LOAD)), 1);
     return 1;
 }
 
@@ -127,12 +127,12 @@ static int add_address(struct step *step, const struct instruction *instruction)
 /* An access with an address; 0: it has none that is known. */
 static int begin_access(struct reader *reader, uint32_t number, enum step_kind kind, uint8_t use, struct step *step)
 {
-    *step = step_of(reader, number, kind);
+    *step = lower_step_of(reader, number, kind);
     step->use = use;
     step->words = reader->instruction[number].words;
     if (add_address(step, &reader->instruction[number]))
         return 1;
-    cannot(reader, number, CODE_WHY_INSTRUCTION, NULL);
+    lower_cannot(reader, number, CODE_WHY_INSTRUCTION, NULL);
     return 0;
 }
 
@@ -145,7 +145,7 @@ static void lower_load(struct reader *reader, uint32_t number)
 {
     struct step step;
     if (begin_access(reader, number, STEP_LOAD, CODE_READ, &step))
-        add_step(reader, &step);
+        lower_add_step(reader, &step);
 }
 
 /* ST without a uniform register has an offset of 32 bits in the usual place. */
@@ -161,8 +161,8 @@ static void lower_store(struct reader *reader, uint32_t number)
     struct step step;
     if (!begin_access(reader, number, STEP_STORE, CODE_WRITE, &step))
         return;
-    add_source(&step, operand_vector(instruction, data_of(instruction)));
-    add_step(reader, &step);
+    add_source(&step, operands_vector(instruction, data_of(instruction)));
+    lower_add_step(reader, &step);
 }
 
 static void lower_atomic(struct reader *reader, uint32_t number)
@@ -171,10 +171,10 @@ static void lower_atomic(struct reader *reader, uint32_t number)
     struct step step;
     if (!begin_access(reader, number, STEP_ATOMIC, CODE_READ | CODE_WRITE | CODE_ATOMIC, &step))
         return;
-    add_source(&step, operand_vector(instruction, DATA));
+    add_source(&step, operands_vector(instruction, DATA));
     if (instruction->opcode->operation == OP_ATOMIC_SWAP)
-        add_source(&step, operand_vector(instruction, SECOND));
-    add_step(reader, &step);
+        add_source(&step, operands_vector(instruction, SECOND));
+    lower_add_step(reader, &step);
 }
 
 /* 256 bits from or to two runs of four registers. That in which the address lies comes last. */
@@ -182,7 +182,7 @@ static void lower_wide(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_load = instruction->opcode->operation == OP_LOAD_WIDE;
-    uint32_t address = field(instruction, REGISTER, 8);
+    uint32_t address = decode_field(instruction, REGISTER, 8);
     int last = address - instruction->result[0].first < instruction->result[0].count ? 0 : 1;
     struct step step;
     begin_access(reader, number, is_load ? STEP_LOAD : STEP_STORE, is_load ? CODE_READ : CODE_WRITE, &step);
@@ -191,8 +191,8 @@ static void lower_wide(struct reader *reader, uint32_t number)
         step.result = is_load && instruction->result[half].count ? instruction->result[half].first : NO_REGISTER;
         step.sources = 0;
         if (!is_load)
-            add_source(&step, operand_vector(instruction, half ? 16 : DATA));
-        add_step(reader, &step);
+            add_source(&step, operands_vector(instruction, half ? 16 : DATA));
+        lower_add_step(reader, &step);
     }
 }
 
@@ -201,7 +201,7 @@ static void lower_matrix(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_load = instruction->opcode->operation == OP_LOAD_MATRIX;
-    struct operand data = operand_vector(instruction, DATA);
+    struct operand data = operands_vector(instruction, DATA);
     struct step step;
     if (!begin_access(reader, number, is_load ? STEP_LOAD : STEP_STORE, is_load ? CODE_READ : CODE_WRITE, &step))
         return;
@@ -210,7 +210,7 @@ static void lower_matrix(struct reader *reader, uint32_t number)
         step.sources = 0;
         if (!is_load)
             add_source(&step, data);
-        add_step(reader, &step);
+        lower_add_step(reader, &step);
         step.result += step.result != NO_REGISTER;
         data.number += data.kind == OPERAND_REGISTER;
     }
@@ -223,7 +223,7 @@ static void lower_multicast(struct reader *reader, uint32_t number)
     if (!begin_access(reader, number, STEP_LOAD, CODE_READ, &step))
         return;
     step.narrow = 1;
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 /* A place in constant memory, as an operand. */
@@ -232,35 +232,35 @@ static struct operand constant_of(struct reader *reader, uint32_t number)
     enum { BANK = 54, BANK_BITS = 5, THROUGH_HANDLE = 91, MODE = 78, UNINDEXED = 0x0b9 };
     const struct instruction *instruction = &reader->instruction[number];
     int is_vector = instruction->opcode->file == FILE_VECTOR, is_new = instruction->arch >= 100 && !is_vector;
-    struct operand index = is_vector ? operand_vector(instruction, REGISTER) : operand_uniform(instruction, REGISTER);
-    int64_t offset = is_new ? signed_field(instruction, 37, 17) : signed_field(instruction, 38, 16);
+    struct operand index = is_vector ? operands_vector(instruction, REGISTER) : operands_uniform(instruction, REGISTER);
+    int64_t offset = is_new ? decode_signed_field(instruction, 37, 17) : decode_signed_field(instruction, 38, 16);
     if (instruction->opcode->code == UNINDEXED)
-        index = operand_constant(0);
-    if ((instruction->opcode->code == UNINDEXED && field(instruction, THROUGH_HANDLE, 1)) ||
-        (is_vector && field(instruction, MODE, 2)))
-        return operand_none();
+        index = operands_constant(0);
+    if ((instruction->opcode->code == UNINDEXED && decode_field(instruction, THROUGH_HANDLE, 1)) ||
+        (is_vector && decode_field(instruction, MODE, 2)))
+        return operands_none();
     if (index.kind != OPERAND_REGISTER) {
         index.number = NO_REGISTER;
         offset &= 0xffff;
     }
-    return symbols_bank(reader, number, field(instruction, BANK, BANK_BITS), offset, index.number);
+    return sass_symbols_bank(reader, number, decode_field(instruction, BANK, BANK_BITS), offset, index.number);
 }
 
 static void lower_constant(struct reader *reader, uint32_t number)
 {
     const struct instruction *instruction = &reader->instruction[number];
-    struct step step = step_of(reader, number, STEP_MOVE);
+    struct step step = lower_step_of(reader, number, STEP_MOVE);
     struct operand operand = constant_of(reader, number);
     if (step.result == NO_REGISTER)
         return;
     if (operand.kind == OPERAND_NONE) {
-        cannot(reader, number, CODE_WHY_INSTRUCTION, "constant memory that is not known");
+        lower_cannot(reader, number, CODE_WHY_INSTRUCTION, "constant memory that is not known");
         return;
     }
     operand.scaled |= instruction->narrow;
     step.narrow = 0;
     add_source(&step, operand);
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 int lower_memory(struct reader *reader, uint32_t number)

@@ -36,7 +36,7 @@ void opcodes_begin(struct opcodes *opcodes, uint32_t arch)
     }
 }
 
-const struct opcode *opcode_find(const struct opcodes *opcodes, uint32_t code)
+const struct opcode *opcodes_find(const struct opcodes *opcodes, uint32_t code)
 {
     uint32_t row = opcodes->of[code & (CODES - 1)];
     return row ? &table[row - 1] : NULL;

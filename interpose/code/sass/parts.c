@@ -138,9 +138,9 @@ static int64_t distance_of(const struct instruction *instruction)
 {
     enum { SHORT = 30, LONG = 48, FIRST = 34 };
     if (instruction->opcode->operation == OP_SET_SYNC)
-        return signed_field(instruction, FIRST, SHORT) * 4;
-    int64_t upper = signed_field(instruction, FIRST, LONG);
-    return instruction->arch < 90 ? upper * 4 : (upper * 256 + field(instruction, 16, 8)) * 4;
+        return decode_signed_field(instruction, FIRST, SHORT) * 4;
+    int64_t upper = decode_signed_field(instruction, FIRST, LONG);
+    return instruction->arch < 90 ? upper * 4 : (upper * 256 + decode_field(instruction, 16, 8)) * 4;
 }
 
 uint32_t parts_destination(const struct reader *reader, uint32_t number)

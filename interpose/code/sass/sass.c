@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A kernel's machine code, as a form. Called by code_read() and code_kernels().
+ * A kernel's machine code, as a form. Called by code_read() and code_read_kernels().
  */
 #include "interpose/code/sass/sass.h"
 
@@ -94,7 +94,7 @@ static void end_part(struct reader *reader, const struct part *part)
     struct step step = {.kind = STEP_EXIT, .result = NO_REGISTER};
     step.at = reader->instruction[last].at;
     step.function = reader->function[last];
-    add_step(reader, &step);
+    lower_add_step(reader, &step);
 }
 
 /* Most instructions are one step: so many at once, and no copying. */
@@ -116,7 +116,7 @@ static void lower_all(struct reader *reader)
     reserve(reader);
     if (entry) {
         struct step step = {.kind = STEP_BRANCH, .result = NO_REGISTER, .target = entry};
-        add_step(reader, &step);
+        lower_add_step(reader, &step);
     }
     for (uint32_t i = 0; i < reader->parts; i++) {
         const struct part *part = &reader->part[i];

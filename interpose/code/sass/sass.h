@@ -158,17 +158,17 @@ struct opcodes {
 };
 void opcodes_begin(struct opcodes *opcodes, uint32_t arch);
 /* NULL: it is not known. */
-const struct opcode *opcode_find(const struct opcodes *opcodes, uint32_t code);
+const struct opcode *opcodes_find(const struct opcodes *opcodes, uint32_t code);
 
 /* decode.c: 0: it is not known. code: 16 bytes. */
 int decode(const struct opcodes *opcodes, const uint8_t *code, uint32_t arch, struct instruction *instruction);
-uint32_t field(const struct instruction *instruction, uint32_t first, uint32_t bits);
-int64_t signed_field(const struct instruction *instruction, uint32_t first, uint32_t bits);
+uint32_t decode_field(const struct instruction *instruction, uint32_t first, uint32_t bits);
+int64_t decode_signed_field(const struct instruction *instruction, uint32_t first, uint32_t bits);
 
 /* width.c: registers; -1: a type that is not known. */
 int width_of(const struct instruction *instruction);
 /* Of what is loaded or stored: bytes and halves. */
-int is_narrow(const struct instruction *instruction);
+int width_is_narrow(const struct instruction *instruction);
 
 /* One kernel while it is read. */
 struct part {
@@ -219,22 +219,22 @@ const struct fix *parts_fix(const struct reader *reader, uint32_t number);
 /* Calls `each` with the targets of the indexed jump there. 0: the image does not tell any. */
 uint32_t parts_targets(const struct reader *reader, uint32_t number, void (*each)(void *data, uint32_t target), void *data);
 
-/* symbols.c: what the linker knows. */
+/* sass_symbols.c: what the linker knows. */
 /* 1: the immediate of that instruction is half of a symbol's address. */
-int symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand);
+int sass_symbols_immediate(struct reader *reader, uint32_t number, struct operand *operand);
 /* Constant memory. of: the instruction that reads it; index: the register that is added, or NO_REGISTER. OPERAND_NONE: what
  * lies there is not known. */
-struct operand symbols_bank(struct reader *reader, uint32_t of, uint32_t bank, int64_t offset, uint16_t index);
+struct operand sass_symbols_bank(struct reader *reader, uint32_t of, uint32_t bank, int64_t offset, uint16_t index);
 /* The symbol of bank 4's word at that place; UINT32_MAX none. */
-uint32_t symbols_in_bank_4(const struct reader *reader, int64_t offset);
+uint32_t sass_symbols_in_bank_4(const struct reader *reader, int64_t offset);
 
 /* operands.c: what an instruction's fields name, as operands of steps. */
-struct operand operand_none(void);
-struct operand operand_constant(int64_t value);
-struct operand operand_other(void);
-struct operand operand_register(uint32_t number);
-struct operand operand_vector(const struct instruction *instruction, uint32_t first_bit);
-struct operand operand_uniform(const struct instruction *instruction, uint32_t first_bit);
+struct operand operands_none(void);
+struct operand operands_constant(int64_t value);
+struct operand operands_other(void);
+struct operand operands_register(uint32_t number);
+struct operand operands_vector(const struct instruction *instruction, uint32_t first_bit);
+struct operand operands_uniform(const struct instruction *instruction, uint32_t first_bit);
 /* Of arithmetic: the operands a, b and c, and what negates them. */
 struct operands {
     struct operand a, b, c;
@@ -251,9 +251,9 @@ struct traced trace(const struct reader *reader, uint32_t number, uint32_t wante
 
 /* lower.c: the steps of one instruction. */
 void lower(struct reader *reader, uint32_t number);
-struct step step_of(const struct reader *reader, uint32_t number, enum step_kind kind);
-void add_step(struct reader *reader, const struct step *step);
-void cannot(struct reader *reader, uint32_t number, enum code_why why, const char *text);
+struct step lower_step_of(const struct reader *reader, uint32_t number, enum step_kind kind);
+void lower_add_step(struct reader *reader, const struct step *step);
+void lower_cannot(struct reader *reader, uint32_t number, enum code_why why, const char *text);
 
 /* lower_*.c: by class. 0: it is none of theirs. */
 int lower_arithmetic(struct reader *reader, uint32_t number);

@@ -58,7 +58,7 @@ static struct operand immediate_or(const struct reader *reader, uint32_t number,
     const struct instruction *instruction = &reader->instruction[number];
     if (!is_immediate)
         return operand;
-    return parts_fix(reader, number)->type ? operand_none() : operand_constant(field(instruction, 32, 32));
+    return parts_fix(reader, number)->type ? operands_none() : operands_constant(decode_field(instruction, 32, 32));
 }
 
 /* A load from bank 4 gives a symbol. */
@@ -66,15 +66,15 @@ static struct traced of_constant(const struct reader *reader, uint32_t number, u
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_vector = instruction->opcode->file == FILE_VECTOR;
-    struct operand index = is_vector ? operand_vector(instruction, 24) : operand_uniform(instruction, 24);
-    int64_t offset =
-        instruction->arch >= 100 && !is_vector ? signed_field(instruction, 37, 17) : signed_field(instruction, 38, 16);
-    if (field(instruction, 54, 5) != ADDRESSES || instruction->opcode->code == 0x0b9)
-        index = operand_constant(0);
+    struct operand index = is_vector ? operands_vector(instruction, 24) : operands_uniform(instruction, 24);
+    int64_t offset = instruction->arch >= 100 && !is_vector ? decode_signed_field(instruction, 37, 17)
+                                                            : decode_signed_field(instruction, 38, 16);
+    if (decode_field(instruction, 54, 5) != ADDRESSES || instruction->opcode->code == 0x0b9)
+        index = operands_constant(0);
     struct traced traced = of_operand(reader, number, index, depth);
-    if (field(instruction, 54, 5) != ADDRESSES || traced.kind != TRACED_NUMBER)
+    if (decode_field(instruction, 54, 5) != ADDRESSES || traced.kind != TRACED_NUMBER)
         return (struct traced){TRACED_NOT, 0, 0};
-    uint32_t symbol = symbols_in_bank_4(reader, offset + (int32_t)traced.number);
+    uint32_t symbol = sass_symbols_in_bank_4(reader, offset + (int32_t)traced.number);
     return symbol == UINT32_MAX ? (struct traced){TRACED_NOT, 0, 0} : (struct traced){TRACED_SYMBOL, 0, symbol};
 }
 
@@ -82,10 +82,11 @@ static struct traced of_product(const struct reader *reader, uint32_t number, ui
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_immediate = instruction->form == 2;
-    if (field(instruction, 24, 8) != VECTOR_ZERO || (instruction->form != 1 && !is_immediate && instruction->form != 4))
+    if (decode_field(instruction, 24, 8) != VECTOR_ZERO ||
+        (instruction->form != 1 && !is_immediate && instruction->form != 4))
         return (struct traced){TRACED_NOT, 0, 0};
-    struct operand added = immediate_or(reader, number, operand_vector(instruction, 64), is_immediate);
-    added.negated = (uint8_t)(field(instruction, 75, 1) && !is_immediate);
+    struct operand added = immediate_or(reader, number, operands_vector(instruction, 64), is_immediate);
+    added.negated = (uint8_t)(decode_field(instruction, 75, 1) && !is_immediate);
     return of_operand(reader, number, added, depth);
 }
 
@@ -93,18 +94,19 @@ static struct traced of_move(const struct reader *reader, uint32_t number, uint3
 {
     const struct instruction *instruction = &reader->instruction[number];
     int is_vector = instruction->opcode->file == FILE_VECTOR && instruction->form == 1;
-    if (instruction->form == 5 || (instruction->opcode->operation == OP_MOVE_MASKED && field(instruction, 72, 4) != 15))
+    if (instruction->form == 5 ||
+        (instruction->opcode->operation == OP_MOVE_MASKED && decode_field(instruction, 72, 4) != 15))
         return (struct traced){TRACED_NOT, 0, 0};
-    struct operand from = is_vector ? operand_vector(instruction, 32) : operand_uniform(instruction, 32);
+    struct operand from = is_vector ? operands_vector(instruction, 32) : operands_uniform(instruction, 32);
     return of_operand(reader, number, immediate_or(reader, number, from, instruction->form == 4), depth);
 }
 
 static struct traced of_halves(const struct instruction *instruction)
 {
-    int is_zero = field(instruction, 24, 8) == VECTOR_ZERO && field(instruction, 64, 8) == VECTOR_ZERO;
+    int is_zero = decode_field(instruction, 24, 8) == VECTOR_ZERO && decode_field(instruction, 64, 8) == VECTOR_ZERO;
     if (instruction->form != 2 || !is_zero)
         return (struct traced){TRACED_NOT, 0, 0};
-    return (struct traced){TRACED_NUMBER, field(instruction, 32, 32), 0};
+    return (struct traced){TRACED_NUMBER, decode_field(instruction, 32, 32), 0};
 }
 
 static struct traced look(const struct reader *reader, uint32_t number, uint32_t wanted, uint32_t depth)
@@ -116,7 +118,7 @@ static struct traced look(const struct reader *reader, uint32_t number, uint32_t
     switch (instruction->opcode->operation) {
     case OP_MOVE:
     case OP_MOVE_MASKED: return of_move(reader, at, depth + 1);
-    case OP_FROM_VECTOR: return of_operand(reader, at, operand_vector(instruction, 24), depth + 1);
+    case OP_FROM_VECTOR: return of_operand(reader, at, operands_vector(instruction, 24), depth + 1);
     case OP_PRODUCT: return of_product(reader, at, depth + 1);
     case OP_HALVES: return of_halves(instruction);
     case OP_CONSTANT: return of_constant(reader, at, depth + 1);

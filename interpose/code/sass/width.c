@@ -19,33 +19,33 @@ static int listed(const uint8_t *words, uint32_t count, uint32_t number)
 /* Bytes and halves with and without a sign, 32, 64, 128 bits; sm_75 has another word for 128. */
 static int of_memory(const struct instruction *instruction)
 {
-    uint32_t type = field(instruction, TYPE, 3);
+    uint32_t type = decode_field(instruction, TYPE, 3);
     return type == 7 && instruction->arch >= 80 ? -1 : LISTED(type, 1, 1, 1, 1, 1, 2, 4, 4);
 }
 
 static int of_constant(const struct instruction *instruction)
 {
-    if (instruction->arch >= 100 && field(instruction, 80, 1)) /* a texture's handle, taken apart */
+    if (instruction->arch >= 100 && decode_field(instruction, 80, 1)) /* a texture's handle, taken apart */
         return -1;
-    return instruction->arch >= 100 ? LISTED(field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2, 4)
-                                    : LISTED(field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2);
+    return instruction->arch >= 100 ? LISTED(decode_field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2, 4)
+                                    : LISTED(decode_field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2);
 }
 
 static int of_vector_constant(const struct instruction *instruction)
 {
-    return LISTED(field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2);
+    return LISTED(decode_field(instruction, TYPE, 3), 1, 1, 1, 1, 1, 2);
 }
 
 /* Before sm_90 floats are among the types. */
 static int of_atomic(const struct instruction *instruction)
 {
-    uint32_t type = field(instruction, TYPE, 3);
+    uint32_t type = decode_field(instruction, TYPE, 3);
     return instruction->arch < 90 ? LISTED(type, 1, 1, 2, 1, 1, 2, 2) : LISTED(type, 1, 1, 2, 2, 4);
 }
 
 static uint32_t float_type(const struct instruction *instruction)
 {
-    return field(instruction, TYPE, 4) | field(instruction, 87, 1) << 4;
+    return decode_field(instruction, TYPE, 4) | decode_field(instruction, 87, 1) << 4;
 }
 
 static int of_atomic_float(const struct instruction *instruction)
@@ -62,7 +62,7 @@ static int of_multicast(const struct instruction *instruction)
 
 static int of_shared_atomic(const struct instruction *instruction)
 {
-    uint32_t type = field(instruction, TYPE, 3);
+    uint32_t type = decode_field(instruction, TYPE, 3);
     return instruction->arch < 90 ? LISTED(type, 1, 1, 2) : LISTED(type, 1, 1, 2, 2, 4);
 }
 
@@ -70,29 +70,29 @@ static int of_shared_atomic(const struct instruction *instruction)
 static int of_halves(const struct instruction *instruction)
 {
     int is_load = instruction->opcode->operation == OP_LOAD_WIDE;
-    int is_whole =
-        is_load ? field(instruction, 57, 7) == 0x7f && field(instruction, 87, 4) == 0 : field(instruction, 59, 5) == 0x1f;
-    return is_whole && field(instruction, TYPE, 3) == 4 ? 4 : -1;
+    int is_whole = is_load ? decode_field(instruction, 57, 7) == 0x7f && decode_field(instruction, 87, 4) == 0
+                           : decode_field(instruction, 59, 5) == 0x1f;
+    return is_whole && decode_field(instruction, TYPE, 3) == 4 ? 4 : -1;
 }
 
 /* Matrices of other shapes have other numbers. */
 static int of_matrix(const struct instruction *instruction)
 {
-    if (field(instruction, 78, 3) > 1)
+    if (decode_field(instruction, 78, 3) > 1)
         return -1;
-    return LISTED(field(instruction, 72, 2), 1, 2, 4);
+    return LISTED(decode_field(instruction, 72, 2), 1, 2, 4);
 }
 
 static int of_float_mma(const struct instruction *instruction)
 {
-    return field(instruction, 76, 1) ? 4 : 2;
+    return decode_field(instruction, 76, 1) ? 4 : 2;
 }
 
 /* By the matrix' width: 8 columns and so on up to 256, half a register each, or a quarter where they are packed. */
 static int of_group_mma_float(const struct instruction *instruction)
 {
-    uint32_t columns = 8 * (field(instruction, 53, 5) + 1), wide = field(instruction, 75, 1);
-    uint32_t short_rows = field(instruction, 58, 1), eight_bits = field(instruction, 59, 1);
+    uint32_t columns = 8 * (decode_field(instruction, 53, 5) + 1), wide = decode_field(instruction, 75, 1);
+    uint32_t short_rows = decode_field(instruction, 58, 1), eight_bits = decode_field(instruction, 59, 1);
     int is_eight = instruction->opcode->code == 0x1f3;
     if (is_eight ? short_rows : eight_bits || (short_rows && !wide))
         return -1;
@@ -101,7 +101,7 @@ static int of_group_mma_float(const struct instruction *instruction)
 
 static int of_group_mma_integer(const struct instruction *instruction)
 {
-    uint32_t number = field(instruction, 53, 6), step = number / 3;
+    uint32_t number = decode_field(instruction, 53, 6), step = number / 3;
     if (number % 3 || step > 17)
         return -1;
     return (int)(step < 4 ? 8 * (step + 1) : 32 + 16 * (step - 3)) / 2;
@@ -109,8 +109,8 @@ static int of_group_mma_integer(const struct instruction *instruction)
 
 static int of_integer_mma(const struct instruction *instruction)
 {
-    uint32_t shape = field(instruction, 85, 2);
-    if (shape == 0 && (instruction->arch < 80 || !field(instruction, 75, 1)))
+    uint32_t shape = decode_field(instruction, 85, 2);
+    if (shape == 0 && (instruction->arch < 80 || !decode_field(instruction, 75, 1)))
         return 2;
     return shape == 2 && instruction->arch >= 80 ? 4 : -1;
 }
@@ -118,7 +118,7 @@ static int of_integer_mma(const struct instruction *instruction)
 /* The type of what comes out: 64 bits where it says 3. */
 static int of_conversion(const struct instruction *instruction, uint32_t bits)
 {
-    return field(instruction, 75, bits) == 3 ? 2 : 1;
+    return decode_field(instruction, 75, bits) == 3 ? 2 : 1;
 }
 
 static int is_from_integer(const struct instruction *instruction)
@@ -129,16 +129,16 @@ static int is_from_integer(const struct instruction *instruction)
 /* How many of its four numbers a texture gives. */
 static int of_texture(const struct instruction *instruction)
 {
-    int count = __builtin_popcount(field(instruction, 72, 4));
+    int count = __builtin_popcount(decode_field(instruction, 72, 4));
     return count ? count : -1;
 }
 
-int is_narrow(const struct instruction *instruction)
+int width_is_narrow(const struct instruction *instruction)
 {
     switch (instruction->opcode->operation) {
     case OP_LOAD:
     case OP_STORE:
-    case OP_CONSTANT: return field(instruction, TYPE, 3) < 4;
+    case OP_CONSTANT: return decode_field(instruction, TYPE, 3) < 4;
     default: return 0;
     }
 }
@@ -149,15 +149,15 @@ static int of_registers(const struct instruction *instruction)
     case WIDTH_0: return 0;
     case WIDTH_1: return 1;
     case WIDTH_2: return 2;
-    case WIDTH_SPECIAL: return field(instruction, 80, 1) ? 2 : 1;
-    case WIDTH_MOVE: return instruction->form != 4 && instruction->arch >= 120 && field(instruction, 80, 1) ? 2 : 1;
-    case WIDTH_SUM: return field(instruction, 73, 1) ? 2 : 1;
-    case WIDTH_LARGER: return instruction->arch >= 120 && field(instruction, 74, 1) ? 2 : 1;
-    case WIDTH_MOVE_MATRIX: return LISTED(field(instruction, 78, 2), 1, 2, 2);
+    case WIDTH_SPECIAL: return decode_field(instruction, 80, 1) ? 2 : 1;
+    case WIDTH_MOVE: return instruction->form != 4 && instruction->arch >= 120 && decode_field(instruction, 80, 1) ? 2 : 1;
+    case WIDTH_SUM: return decode_field(instruction, 73, 1) ? 2 : 1;
+    case WIDTH_LARGER: return instruction->arch >= 120 && decode_field(instruction, 74, 1) ? 2 : 1;
+    case WIDTH_MOVE_MATRIX: return LISTED(decode_field(instruction, 78, 2), 1, 2, 2);
     case WIDTH_FLOAT_MMA: return of_float_mma(instruction);
     case WIDTH_INTEGER_MMA: return of_integer_mma(instruction);
-    case WIDTH_BINARY_MMA: return LISTED(field(instruction, 75, 2), 2, 4, 4);
-    case WIDTH_DOUBLE_MMA: return instruction->arch >= 90 && field(instruction, 76, 2) ? 8 : 4;
+    case WIDTH_BINARY_MMA: return LISTED(decode_field(instruction, 75, 2), 2, 4, 4);
+    case WIDTH_DOUBLE_MMA: return instruction->arch >= 90 && decode_field(instruction, 76, 2) ? 8 : 4;
     case WIDTH_TO_FLOAT: return of_conversion(instruction, instruction->arch < 80 || is_from_integer(instruction) ? 2 : 3);
     case WIDTH_TO_INTEGER: return of_conversion(instruction, 2);
     default: return -1;

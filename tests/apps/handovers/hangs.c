@@ -18,7 +18,7 @@
 
 #include "tests/apps/app.h"
 
-enum { WORDS = 256, MOST_WAITERS = 31, MOST_STREAMS = 40, HANG_MS = 1500, PROCESS_MS = 20000 };
+enum { WORDS = 256, MAPPED = 4096, MOST_WAITERS = 31, MOST_STREAMS = 40, HANG_MS = 1500, PROCESS_MS = 20000 };
 
 extern char **environ;
 
@@ -26,7 +26,7 @@ struct world {
     struct app app;
     CUfunction mark, copy;
     CUdeviceptr words, one, flag_address, copies[MOST_WAITERS];
-    uint32_t *flag; // mapped
+    uint32_t *flag; // mapped, in one allocation with the words: so work on these waits for the kernel on any lane
     CUstream streams[MOST_STREAMS];
     CUgraphExec graph;
     unsigned waiters, stream_count;
@@ -170,17 +170,16 @@ static void make(void)
     void *host;
     app_start(&world.app);
     CU(cuModuleGetFunction(&world.mark, world.app.module, "mark"));
-    CU(cuMemAlloc(&world.words, WORDS * 4));
-    CU(cuMemsetD32(world.words, 0, WORDS));
+    CU(cuMemHostAlloc(&host, MAPPED, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
+    CU(cuMemHostGetDevicePointer(&world.flag_address, host, 0));
+    world.flag = memset(host, 0, MAPPED);
+    world.words = world.flag_address + MAPPED / 2;
     for (unsigned i = 0; i < world.waiters; i++)
         CU(cuMemAlloc(&world.copies[i], WORDS * 4));
     CU(cuModuleGetFunction(&world.copy, world.app.module, "copy"));
     wait_side_by_side(); // nothing is waited for yet
     CU(cuMemAlloc(&world.one, 4));
     CU(cuMemsetD32(world.one, 1, 1));
-    CU(cuMemHostAlloc(&host, 4096, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
-    CU(cuMemHostGetDevicePointer(&world.flag_address, host, 0));
-    world.flag = memset(host, 0, 4096);
     make_graph();
     for (unsigned i = 0; i < world.stream_count; i++) {
         CU(cuStreamCreate(&world.streams[i], CU_STREAM_NON_BLOCKING));

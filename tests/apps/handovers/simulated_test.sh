@@ -65,7 +65,7 @@ defects_show() {
 test_queues() {
     SHIM=$(find_shim)
     export SIM_QUEUES=8
-    HANGS_QUEUES="own 32"
+    HANGS_QUEUES="own 8"
     HANGS_WAITERS="8 31"
     handover_hangs
 }
