@@ -14,6 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -211,6 +213,8 @@ private:
             BuildTrace("pid " + std::to_string(getpid()) + "\nkilled\n" + begin + more +
                        "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
                        "in-flight 3@997000000 free\n");
+        memset(&live[offsetof(ptds_trace_header, born)], 0,
+               sizeof(ptds_trace_header::born)); /* this process, whenever begun */
         Write("live.ptds", live);
         Write("shorn.ptds", live.substr(0, live.size() - PTDS_CHUNK_SIZE - 1));
         Write("bin/live", "#!/bin/sh\nlast=$1\nshift\n: >said\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
