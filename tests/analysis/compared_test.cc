@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole comparisons: compared/NAME.before.json and NAME.after.json are baselines whose rows are named for what they are
-// about, mostly at the edge of what counts; NAME.said is all that `ptds diff` and `ptds check` make of the two, and the
-// first as it is written again. What is said now is among the test's outputs.
+// Comparisons: compared/NAME.before.json and NAME.after.json are baselines whose rows are named for what they are about,
+// mostly at the edge of what counts. compared/NAME.changes has what `ptds diff` finds (a line a change) and what of it
+// fails `ptds check`; compared/FORM.said holds some whole outputs of a form, and lines.said those lines of other
+// comparisons that are of a kind which no whole output has.
 #include <ctime>
 #include <fstream>
 
 #include "analysis/check/conditions.h"
 #include "analysis/compare/baseline.h"
 #include "tests/analysis/compared.h"
+#include "tests/analysis/facts.h"
+#include "tests/analysis/json_lines.h"
+#include "tests/analysis/line_kinds.h"
 #include "tests/support/expected.h"
 
 namespace ptds
@@ -16,55 +20,8 @@ namespace ptds
 namespace
 {
 
-std::string Diff(const comparison &comparison, bool all)
-{
-    std::string said;
-    diff diff = {};
-    diff.comparison = &comparison;
-    diff.name[BEFORE] = "old `one`";
-    diff.name[AFTER] = "new";
-    diff.all = all;
-    const std::vector<std::pair<const char *, diff_writer *>> writers = {
-        {"diff", diff_text}, {"diff as Markdown", diff_markdown}, {"diff as JSON", diff_json}};
-    for (const auto &[name, writer] : writers) {
-        TextOf out;
-        EXPECT_EQ(0, writer(&diff, &out));
-        said += std::string("===== ") + name + (all ? ", all of it\n" : "\n") + out.text;
-        if (all)
-            break;
-    }
-    return said;
-}
-
-std::string Check(const comparison &comparison, const std::string &fail_on, const std::string &ignored)
-{
-    std::string said;
-    char error[CHECK_ERROR_SIZE] = "";
-    conditions wanted = {};
-    check_results results = {};
-    EXPECT_TRUE(conditions_add(&wanted, fail_on.c_str(), error)) << error;
-    if (!ignored.empty()) {
-        EXPECT_TRUE(conditions_ignore(&wanted, ignored.c_str(), error)) << error;
-    }
-    results.processes = 3;
-    results.runs = comparison.sides[AFTER].runs.count;
-    results_compare(&results, &wanted, &comparison);
-    const std::vector<std::pair<const char *, check_writer *>> writers = {{"check", check_text},
-                                                                          {"check as Markdown", check_markdown},
-                                                                          {"check as JUnit", check_junit},
-                                                                          {"check as JSON", check_json}};
-    for (const auto &[name, writer] : writers) {
-        TextOf out;
-        EXPECT_EQ(0, writer(&results, &out));
-        said += std::string("===== ") + name + " --fail-on " + fail_on + (ignored.empty() ? "" : " --ignore " + ignored) +
-                "\n" + out.text;
-        if (fail_on != "any,slower,gpu-slower,gpu-idle")
-            break;
-    }
-    results_free(&results);
-    conditions_free(&wanted);
-    return said;
-}
+const std::string folder = "tests/analysis/compared/";
+const std::vector<std::string> pairs = {"thrice", "once", "many", "names", "unchanged", "uneven", "several"};
 
 std::string Written(const history &history)
 {
@@ -72,40 +29,182 @@ std::string Written(const history &history)
     FILE *file = fopen(path.c_str(), "w");
     EXPECT_TRUE(baseline_write(&history, file));
     fclose(file);
-    return "===== before, as it is written again\n" + read_file(path);
+    return read_file(path);
 }
 
-class Compare : public testing::TestWithParam<const char *>
+class Pair
+{
+public:
+    explicit Pair(const std::string &name)
+    {
+        char error[COMPARE_ERROR_SIZE] = "";
+        EXPECT_TRUE(baseline_read(&before_, data_file(folder + name + ".before.json").c_str(), error)) << error;
+        EXPECT_TRUE(baseline_read(&after_, data_file(folder + name + ".after.json").c_str(), error)) << error;
+        compare(&comparison_, &before_, &after_, TOLERANCE_DEFAULT);
+        compare(&back_, &after_, &before_, {0.2, {0, 100000}});
+    }
+    ~Pair()
+    {
+        comparison_free(&comparison_);
+        comparison_free(&back_);
+        history_free(&before_);
+        history_free(&after_);
+    }
+    Pair(const Pair &) = delete;
+
+    std::string Diff(diff_writer *writer, bool all, bool back = false) const
+    {
+        diff diff = {};
+        TextOf out;
+        diff.comparison = back ? &back_ : &comparison_;
+        diff.name[BEFORE] = "old `one`";
+        diff.name[AFTER] = "new";
+        diff.all = all;
+        EXPECT_EQ(0, writer(&diff, &out));
+        return out.text;
+    }
+    std::string Check(check_writer *writer, const std::string &fail_on, const std::string &ignored = "") const
+    {
+        char error[CHECK_ERROR_SIZE] = "";
+        conditions wanted = {};
+        check_results results = {};
+        TextOf out;
+        EXPECT_TRUE(conditions_add(&wanted, fail_on.c_str(), error)) << error;
+        if (!ignored.empty()) {
+            EXPECT_TRUE(conditions_ignore(&wanted, ignored.c_str(), error)) << error;
+        }
+        results.processes = 3;
+        results.runs = comparison_.sides[AFTER].runs.count;
+        results_compare(&results, &wanted, &comparison_);
+        EXPECT_EQ(0, writer(&results, &out));
+        results_free(&results);
+        conditions_free(&wanted);
+        return out.text;
+    }
+    std::string As(const std::string &form) const
+    {
+        const std::string any = "any,slower,gpu-slower,gpu-idle";
+        if (form == "check")
+            return Check(check_text, any);
+        if (form == "check_markdown")
+            return Check(check_markdown, any);
+        if (form == "check_junit")
+            return Check(check_junit, any);
+        if (form == "check_json")
+            return JsonText(Check(check_json, any));
+        if (form == "diff_markdown")
+            return Diff(diff_markdown, false);
+        if (form == "diff_json")
+            return JsonText(Diff(diff_json, false));
+        return form == "written" ? Written(before_) : Diff(diff_text, form == "diff_all");
+    }
+
+private:
+    history before_, after_;
+    comparison comparison_, back_;
+};
+
+struct Snapshot {
+    const char *form;
+    std::vector<const char *> pairs;
+};
+
+void PrintTo(const Snapshot &snapshot, std::ostream *out)
+{
+    *out << snapshot.form;
+}
+
+const std::vector<Snapshot> snapshots = {
+    {"diff", {"unchanged", "once", "many", "several"}},
+    {"diff_all", {"unchanged", "names", "uneven"}},
+    {"diff_markdown", {"unchanged", "names", "many"}},
+    {"diff_json", {"unchanged", "names"}},
+    {"check", {"unchanged", "names", "many", "thrice"}},
+    {"check_markdown", {"unchanged", "once", "uneven"}},
+    {"check_junit", {"names"}},
+    {"check_json", {"unchanged", "names"}},
+    {"written", {"unchanged", "names", "uneven"}},
+};
+
+class Compare : public testing::TestWithParam<Snapshot>
 {
 };
 
 TEST_P(Compare, SaysAllOfThis)
 {
-    std::string name = std::string("tests/analysis/compared/") + GetParam(), said;
-    char error[COMPARE_ERROR_SIZE] = "";
-    history before, after;
-    ASSERT_TRUE(baseline_read(&before, data_file(name + ".before.json").c_str(), error)) << error;
-    ASSERT_TRUE(baseline_read(&after, data_file(name + ".after.json").c_str(), error)) << error;
-    comparison comparison, back;
-    compare(&comparison, &before, &after, TOLERANCE_DEFAULT);
-    said += Diff(comparison, false) + Diff(comparison, true);
-    for (const char *fail_on :
-         {"any,slower,gpu-slower,gpu-idle", "error", "warning,slower", "note", "cost>8ms", "sync-copy,gpu-idle"})
-        said += Check(comparison, fail_on, "");
-    said += Check(comparison, "any,slower", "sync-copy,more-calls");
-    compare_free(&comparison);
-    compare(&back, &after, &before, {0.2, {0, 100000}});
-    said += "===== the other way round, by a fifth\n" + Diff(back, true);
-    compare_free(&back);
-    said += Written(before);
-    history_free(&before);
-    history_free(&after);
-    ExpectAllOf(data_file(name + ".said"), said);
+    std::string seen;
+    for (const char *name : GetParam().pairs)
+        seen += std::string("===== ") + name + "\n" + Pair(name).As(GetParam().form);
+    ExpectAllOf(data_file(folder + GetParam().form + ".said"), seen);
 }
 
-INSTANTIATE_TEST_SUITE_P(Baselines, Compare,
-                         testing::Values("thrice", "once", "many", "names", "unchanged", "uneven", "several"),
-                         [](const testing::TestParamInfo<const char *> &pair) { return std::string(pair.param); });
+INSTANTIATE_TEST_SUITE_P(Forms, Compare, testing::ValuesIn(snapshots),
+                         [](const testing::TestParamInfo<Snapshot> &one) { return std::string(one.param.form); });
+
+/* A row's place may be a sentence that says what the row is about. */
+std::string KindOfRow(std::string line)
+{
+    for (size_t from = line.find(" in "), to; from != std::string::npos; from = line.find(" in ", from + 1))
+        if ((to = line.find_first_of(":;", from)) != std::string::npos || (to = line.size()) != 0)
+            line.erase(from, to - from);
+    return KindOf(line);
+}
+
+TEST(CompareAlways, LinesOfOtherKinds)
+{
+    std::set<std::string> kinds;
+    std::string seen;
+    for (const Snapshot &snapshot : snapshots)
+        for (const char *name : snapshot.pairs)
+            for (const std::string &line : lines_of(Pair(name).As(snapshot.form)))
+                kinds.insert(KindOfRow(line));
+    for (const char *form : {"diff", "diff_all", "check"}) {
+        seen += std::string("===== ") + form + "\n";
+        for (const std::string &name : pairs)
+            for (const std::string &line : lines_of(Pair(name).As(form)))
+                seen += kinds.insert(KindOfRow(line)).second ? line + "\n" : "";
+    }
+    ExpectAllOf(data_file(folder + "lines.said"), seen);
+}
+
+/* "more:cuApiA less?:cuApiB": what is not sure has a question mark. */
+std::string ChangesIn(const std::string &diff)
+{
+    json_t *root = json_loads(diff.c_str(), 0, nullptr), *change;
+    std::string out;
+    size_t i;
+    json_array_foreach(json_object_get(root, "changes"), i, change)
+    {
+        auto text = [&](const char *key) {
+            const char *found = json_string_value(json_object_get(change, key));
+            return std::string(found != nullptr ? found : "");
+        };
+        out += " " + text("change") + (json_is_true(json_object_get(change, "sure")) ? ":" : "?:") + text("rule") +
+               (text("rule").empty() ? "" : "@") + text("call") + text("kernel");
+    }
+    json_decref(root);
+    return out + "\n";
+}
+
+class ComparedFacts : public testing::TestWithParam<std::string>
+{
+};
+
+TEST_P(ComparedFacts, AreThese)
+{
+    Pair pair(GetParam());
+    std::string facts = Facts::OfText(pair.Diff(diff_json, true), "diff") +
+                        "other way round, by a fifth:" + ChangesIn(pair.Diff(diff_json, true, true));
+    for (const char *fail_on :
+         {"any,slower,gpu-slower,gpu-idle", "error", "warning,slower", "note", "cost>8ms", "sync-copy,gpu-idle"})
+        facts += Facts::OfText(pair.Check(check_json, fail_on), std::string("check ") + fail_on);
+    facts += Facts::OfText(pair.Check(check_json, "any,slower", "sync-copy,more-calls"),
+                           "check any,slower but sync-copy,more-calls");
+    ExpectAllOf(data_file(folder + GetParam() + ".changes"), Folded(facts));
+}
+
+INSTANTIATE_TEST_SUITE_P(Baselines, ComparedFacts, testing::ValuesIn(pairs),
+                         [](const testing::TestParamInfo<std::string> &pair) { return pair.param; });
 
 /* Generated code calls from thousands of places, and may have other names for all of them after a change. */
 TEST(Histories, OfManyPlacesTakeLittleTime)
@@ -145,13 +244,13 @@ TEST(Histories, KeepTheirLatestRuns)
     history history;
     char error[COMPARE_ERROR_SIZE] = "";
     std::string said;
-    ASSERT_TRUE(baseline_read(&history, data_file("tests/analysis/compared/uneven.before.json").c_str(), error)) << error;
+    ASSERT_TRUE(baseline_read(&history, data_file(folder + "uneven.before.json").c_str(), error)) << error;
     for (size_t most : {3, 2, 1}) {
         history_keep_latest(&history, most);
-        said += Written(history);
+        said += "===== before, as it is written again\n" + Written(history);
     }
     history_free(&history);
-    ExpectAllOf(data_file("tests/analysis/compared/uneven.kept"), said);
+    ExpectAllOf(data_file(folder + "uneven.kept"), said);
 }
 
 } // namespace

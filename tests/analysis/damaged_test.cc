@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reader makes of a damaged trace, whole: one field at a time holds something else, or the file ends early. Held
-// against damaged/: under each change what it changes.
+// What the reader makes of a damaged trace: one field at a time holds something else, or the file ends early. Held against
+// damaged/: what is in the sound trace, line by line, and behind each change which of these lines it changes.
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <sstream>
 
 #include "analysis/trace/in_flight.h"
-#include "analysis/trace/merge.h"
-#include "analysis/trace/records.h"
+#include "tests/analysis/facts.h"
 #include "tests/analysis/support.h"
 #include "tests/support/expected.h"
 
@@ -92,6 +92,13 @@ public:
         trace_close(&trace_);
     }
     ReadLines(const ReadLines &) = delete;
+    std::string Of(const std::string &name) const
+    {
+        for (const auto &line : lines)
+            if (line.first == name)
+                return line.second;
+        return "";
+    }
     std::vector<std::pair<std::string, std::string>> lines;
     bool readable;
 
@@ -182,15 +189,19 @@ private:
     struct trace trace_;
 };
 
-/* Under each change what it changes. */
+/* Behind each change what it changes. */
 class Changes
 {
 public:
     Changes() : sound_(Sound()), lines_(sound_)
     {
-        text = "===== sound\n";
+    }
+    std::string Unchanged() const
+    {
+        std::string all;
         for (const auto &line : lines_.lines)
-            text += line.first + ": " + line.second + "\n";
+            all += line.first + ": " + line.second + "\n";
+        return all;
     }
     void Changed(const std::string &name, size_t at, uint64_t value, size_t size)
     {
@@ -215,21 +226,59 @@ public:
     std::string text;
 
 private:
+    /* Of chunks those that are others than in the sound trace. */
+    std::string Others(const std::string &chunks)
+    {
+        std::istringstream all(chunks);
+        std::string others, sound = "; " + lines_.Of("chunks");
+        size_t same = 0;
+        for (std::string chunk; std::getline(all >> std::ws, chunk, ';');)
+            if (sound.find("; " + chunk + "; ") == std::string::npos)
+                others += chunk + "; ";
+            else
+                same++;
+        return "chunks: " + others + std::to_string(same) + " the same";
+    }
+    /* Of calls how many there are, in regions and behind edges; of damage, what comes before "; the rest". */
+    std::string Short(const std::pair<std::string, std::string> &line)
+    {
+        if (line.first == "chunks")
+            return Others(line.second);
+        if (line.first.compare(0, 8, "calls of") != 0)
+            return line.first + ": " + line.second.substr(0, line.second.find("; the rest"));
+        auto count = [&](const std::string &what) {
+            size_t found = 0;
+            for (size_t at = 0; (at = line.second.find(what, at)) != std::string::npos; at += what.size())
+                found++;
+            return std::to_string(found);
+        };
+        return line.first + ": " + count("; ") + " " + count(" in ") + " " + count(" behind ");
+    }
+    /* A line a change, and what it changes behind it; or which change before does the same. */
     void Tell(const std::string &name, const ReadLines &now)
     {
-        text += "===== " + name + "\n";
         std::map<std::string, std::string> old(lines_.lines.begin(), lines_.lines.end());
+        std::string changed;
         for (const auto &line : now.lines) {
             if (old.count(line.first) == 0 || old[line.first] != line.second)
-                text += line.first + ": " + line.second + "\n";
+                changed += (changed.empty() ? "" : " | ") + Short(line);
             old.erase(line.first);
         }
         for (const auto &line : old)
-            text += now.readable ? "no " + line.first + "\n" : "";
+            changed += now.readable ? " | no " + line.first : "";
+        std::string same = changed.empty() ? "nothing" : told_.count(changed) != 0 ? "as " + told_[changed] : changed;
+        text += Folded(name + ": " + same);
+        told_.emplace(changed, name);
     }
+    std::map<std::string, std::string> told_; /* changes by what they change */
     const std::string sound_;
     const ReadLines lines_;
 };
+
+TEST(DamagedTrace, WhatIsInItIfItIsSound)
+{
+    ExpectAllOf("tests/analysis/damaged/sound.txt", Changes().Unchanged());
+}
 
 TEST(DamagedTrace, FieldsOfChunks)
 {

@@ -18,6 +18,7 @@
 #include "analysis/views/text/report_screen.h"
 #include "analysis/views/text/whatif_text.h"
 #include "tests/analysis/exported.h"
+#include "tests/analysis/json_lines.h"
 #include "tests/analysis/perfetto_trace.h"
 
 namespace ptds
@@ -59,53 +60,6 @@ struct Names : site_namer {
         };
     }
 };
-
-/* A line for each value that is short; else its numbers and texts fill lines, and each other part has some of its own. */
-inline void PutJson(json_t *value, const std::string &indent, const std::string &key, std::string *out)
-{
-    char *whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    std::string text = indent + key + (whole != nullptr ? whole : "nothing"), line;
-    free(whole);
-    const char *name;
-    json_t *part;
-    size_t i;
-    if (text.size() <= 120 || !(json_is_object(value) || json_is_array(value))) {
-        *out += text + "\n";
-        return;
-    }
-    auto flush = [&] {
-        *out += line.empty() ? "" : indent + line + "\n";
-        line.clear();
-    };
-    auto put = [&](const std::string &of) {
-        if (json_is_object(part) || json_is_array(part)) {
-            flush();
-            PutJson(part, indent + " ", of, out);
-            return;
-        }
-        char *piece = json_dumps(part, JSON_ENCODE_ANY);
-        if (indent.size() + line.size() + 1 + of.size() + strlen(piece) > 120)
-            flush();
-        line += " " + of + piece;
-        free(piece);
-    };
-    *out += indent + key + (json_is_object(value) ? "{\n" : "[\n");
-    json_object_foreach(value, name, part) put(std::string("\"") + name + "\":");
-    json_array_foreach(value, i, part) put("");
-    flush();
-    *out += indent + (json_is_object(value) ? "}\n" : "]\n");
-}
-
-inline std::string JsonText(const std::string &text)
-{
-    json_error_t error;
-    json_t *root = json_loads(text.c_str(), JSON_DECODE_ANY, &error);
-    std::string out;
-    EXPECT_NE(nullptr, root) << error.text << "\n" << text;
-    PutJson(root, "", "", &out);
-    json_decref(root);
-    return out;
-}
 
 /* What stands between the tags of a page's part. */
 inline std::string PagePart(const std::string &page, const std::string &id)
@@ -182,28 +136,24 @@ inline std::string PageText(const std::string &page)
     return out;
 }
 
-/* The rules are the same in every file. */
-inline std::string SarifText(const std::string &text, bool with_rules)
+/* The rules are the same in every file, and only counted. */
+inline std::string SarifText(const std::string &text)
 {
     json_t *root = json_loads(text.c_str(), 0, nullptr);
     json_t *run = json_array_get(json_object_get(root, "runs"), 0);
     json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
     std::string out;
-    if (!with_rules)
-        json_object_set_new(driver, "rules",
-                            json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
+    json_object_set_new(driver, "rules",
+                        json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
     PutJson(root, "", "", &out);
     json_decref(root);
     return out;
 }
 
-/* Of all tables, in the order in which rows were written. fixed: those too that are the same in every file. */
-inline std::string DatabaseText(const std::string &path, bool fixed)
+/* fixed: those too that are the same in every file. */
+inline std::vector<std::string> TablesOf(sqlite3 *file, bool fixed)
 {
-    sqlite3 *file = nullptr;
     std::vector<std::string> tables;
-    std::string out;
-    EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
     sqlite3_exec(
         file,
         fixed ? "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
@@ -213,7 +163,16 @@ inline std::string DatabaseText(const std::string &path, bool fixed)
             return 0;
         },
         &tables, nullptr);
-    for (const std::string &table : tables) {
+    return tables;
+}
+
+/* Of all tables, in the order in which rows were written. */
+inline std::string DatabaseText(const std::string &path, bool fixed)
+{
+    sqlite3 *file = nullptr;
+    std::string out;
+    EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
+    for (const std::string &table : TablesOf(file, fixed)) {
         std::string rows;
         sqlite3_exec(
             file, ("SELECT * FROM " + table).c_str(),

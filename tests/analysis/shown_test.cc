@@ -1,355 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole outputs: what every view and export makes of a few small traces, line by line. shown/NAME.trace says at its top
-// what it is about (several processes are apart by "---"), shown/NAME.shown holds what is to be seen. Where that changes on
-// purpose, read the difference: what is shown now is among the test's outputs, to be put in place of the old.
+// Whole outputs: what a view or an export makes of some five traces: a large one, a small or an empty one, a damaged one,
+// one of several processes. A trace, shown/NAME.trace, says at its top what it is about; shown/VIEW.shown holds what is to
+// be seen of some. shown/lines.shown has the lines of other traces that are of a kind which no whole output has. What is
+// in the views of all traces, whatever its words: shown_facts_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <set>
 
-#include "analysis/compare/baseline.h"
-#include "analysis/compare/history.h"
-#include "analysis/compare/history_of_traces.h"
-#include "analysis/report/residual.h"
 #include "analysis/findings/rule.h"
-#include "analysis/repair/merge_traces.h"
-#include "analysis/repair/repair.h"
-#include "analysis/report/edges/edge_feed.h"
-#include "analysis/report/edges/edge_list.h"
-#include "analysis/report/report.h"
-#include "analysis/rules/registry.h"
-#include "analysis/trace/definitions.h"
-#include "analysis/trace/selection.h"
-#include "analysis/trace/trace.h"
-#include "analysis/views/html/report_html.h"
-#include "analysis/views/html/timeline.h"
-#include "analysis/views/html/timelines.h"
-#include "analysis/views/json/json_schema.h"
-#include "analysis/views/json/report_json.h"
-#include "analysis/views/json/whatif_json.h"
-#include "analysis/views/repair/repair_text.h"
-#include "analysis/views/text/many_screen.h"
-#include "analysis/views/text/many_text.h"
-#include "analysis/views/text/report_details.h"
-#include "analysis/views/text/report_screen.h"
-#include "analysis/views/text/report_text.h"
-#include "analysis/views/text/whatif_text.h"
-#include "analysis/whatif/whatif.h"
+#include "tests/analysis/line_kinds.h"
+#include "tests/analysis/shown_views.h"
 #include "tests/support/expected.h"
-#include "tests/analysis/shown.h"
-#include "tests/support/run_child.h"
 
 namespace ptds
 {
 namespace
 {
 
-/* One process: its report as `ptds report` makes it. */
-class One
-{
-public:
-    One(const trace_source *source, site_namer *namer, const selection &selection = {}) : namer_(namer), source_(source)
-    {
-        char error[TRACE_ERROR_SIZE] = "";
-        report_details_begin(&stats_);
-        EXPECT_EQ(0, report_build_watched(report_.get(), source, &selection, &stats_.watch, error)) << error;
-        residual_find(report_.get());
-        if (selection_is_all(&selection))
-            whatif_text_opening(report_.get());
-    }
-    ~One()
-    {
-        report_end(report_.get());
-        report_details_end(&stats_);
-    }
-    One(const One &) = delete;
-
-    std::string Put(void (*form)(const struct report *, struct site_namer *, struct text_sink *)) const
-    {
-        TextOf out;
-        form(report_.get(), namer_, &out);
-        return out.text;
-    }
-    std::string Screen(unsigned rows) const
-    {
-        TextOf out;
-        report_screen(report_.get(), namer_, rows, &out);
-        return out.text;
-    }
-    std::string Json() const
-    {
-        TextOf out;
-        EXPECT_EQ(0, report_json(report_.get(), namer_, &out));
-        return JsonText(out.text);
-    }
-    std::string Details(size_t most) const
-    {
-        TextOf out;
-        report_details(report_.get(), &stats_, namer_, most, &out);
-        return out.text;
-    }
-    std::string Repair(size_t most) const
-    {
-        struct repair repair;
-        TextOf out, json;
-        EXPECT_EQ(0, repair_of(&repair, report_.get(), ORDER_PER_THREAD));
-        repair_text(report_.get(), &repair, namer_, most, &out);
-        EXPECT_EQ(0, report_json_repaired(report_.get(), &repair, namer_, &json));
-        repair_end(&repair);
-        json_t *root = json_loads(json.text.c_str(), 0, nullptr);
-        PutJson(json_object_get(root, "repair"), "", "", &out.text);
-        json_decref(root);
-        return out.text;
-    }
-    std::string WhatIf() const
-    {
-        struct whatif found = whatif_of_source(source_);
-        TextOf text, json;
-        whatif_text(&found, &text);
-        EXPECT_EQ(0, whatif_json(&found, &json));
-        return text.text + JsonText(json.text);
-    }
-
-private:
-    site_namer *namer_;
-    const trace_source *source_;
-    std::unique_ptr<struct report> report_{new struct report};
-    struct call_stats stats_;
+struct Snapshot {
+    const char *file; /* in shown/ */
+    const char *view;
+    std::vector<const char *> traces;
 };
 
-std::string Page(const trace_source *source, site_namer *namer)
+void PrintTo(const Snapshot &snapshot, std::ostream *out)
 {
-    char error[TRACE_ERROR_SIZE] = "";
-    std::unique_ptr<struct report> report(new struct report);
-    struct timeline timeline;
-    struct edge_list edges;
-    TextOf out;
-    timeline_begin(&timeline, TIMELINE_MOST);
-    edge_list_begin(&edges);
-    EXPECT_EQ(0, report_build_watched(report.get(), source, nullptr, &timeline.watch, error)) << error;
-    timeline_decide(&timeline);
-    edge_feed *feed = edge_feed_of_build();
-    EXPECT_EQ(0, feed->run(feed, report.get(), &edges.sink));
-    EXPECT_EQ(0, report_html(report.get(), &timeline, &edges, namer, &out));
-    timeline_end(&timeline);
-    edge_list_end(&edges);
-    report_end(report.get());
-    return PageText(out.text);
+    *out << snapshot.file;
 }
 
-struct Form {
-    const char *name;
-    std::string text;
-    bool is_text = false; /* what people read */
+const std::vector<Snapshot> snapshots = {
+    {"summary", "summary", {"nothing", "lacking", "observed", "timed", "wrong", "full"}},
+    {"screen", "screen of 40 rows", {"nothing", "lacking", "observed", "wrong", "ranks"}},
+    {"screen_small", "screen of 24 rows", {"unseen", "late", "full", "gains"}},
+    {"text", "text", {"nothing", "lacking", "damaged", "late", "damaged_ranks"}},
+    {"text_large", "text", {"observed"}},
+    {"details", "details", {"unseen", "damaged", "timed", "guarded"}},
+    {"repair", "repair", {"nothing", "one", "observed", "many", "gains"}},
+    {"what_if", "what-if", {"nothing", "lacking", "observed", "long", "damaged"}},
+    {"what_if_json", "what-if as JSON", {"nothing", "late"}},
+    {"json", "json", {"nothing", "twice_unseen"}},
+    {"json_large", "json", {"one"}},
+    {"page", "page", {"one", "twice_unseen"}},
+    {"baseline", "baseline", {"nothing", "observed", "odd"}},
+    {"folded", "folded", {"nothing", "observed", "odd", "wrong", "ranks"}},
+    {"sarif", "sarif", {"unseen", "partly", "late"}},
+    {"sqlite", "sqlite", {"nothing", "odd"}},
+    {"perfetto", "perfetto", {"nothing", "late", "odd"}},
 };
 
-/* A part of a run, as --thread, --stream, --from and --to ask for it. */
-std::string Selected(const trace_source *source, site_namer *namer)
+/* first: with what is the same in every file. */
+std::string Seen(ShownTrace *trace, const std::string &view, bool first)
 {
-    selection thread = {}, later = {};
-    thread.thread = "1";
-    later.stream = 1;
-    later.has_from = later.has_to = true;
-    later.from_ns = 100000;
-    later.to_ns = 9000000;
-    return One(source, namer, thread).Details(1) + "---\n" + One(source, namer, later).Details(SIZE_MAX);
+    if (view == "sarif")
+        return Anonymous(SarifText(TakeFile(trace->Export(view))), trace->opened());
+    if (view == "folded")
+        return Anonymous(TakeFile(trace->Export(view)), trace->opened());
+    if (view == "sqlite")
+        return Anonymous(DatabaseText(trace->Export(view), first), trace->opened());
+    if (view == "perfetto")
+        return Anonymous(PerfettoText(TakeFile(trace->Export(view))), trace->opened());
+    if (view == "page")
+        return PageText(trace->View(view));
+    return view.find("json") != std::string::npos || view.find("JSON") != std::string::npos ? JsonText(trace->View(view))
+                                                                                            : trace->View(view);
 }
 
-std::vector<Form> FormsOfOne(const traced *traced, site_namer *namer)
-{
-    const trace_source *source = &traced->source;
-    One one(source, namer);
-    std::vector<Form> forms = {{"summary at exit", one.Put(report_summary), true},
-                               {"first screen, 40 rows", one.Screen(40), true},
-                               {"first screen, 24 rows", one.Screen(24), true},
-                               {"text", one.Put(report_text), true},
-                               {"json", one.Json()},
-                               {"page", Page(source, namer)},
-                               {"repair", one.Repair(2), true},
-                               {"what-if", one.WhatIf()}};
-    if (trace_has_time(&traced->report.trace) && definitions_stream(&traced->report.trace.defs, 1) != nullptr)
-        forms.push_back({"details", Selected(source, namer), true});
-    return forms;
-}
-
-std::string PageOfMany(const std::vector<std::string> &traces)
-{
-    struct timelines timelines;
-    TextOf out;
-    timelines_begin(&timelines, traces.size());
-    timelines.edges = edge_feed_of_build();
-    Opened opened(traces, &timelines.watch);
-    Names names(opened.namer->data);
-    std::swap(*opened.namer, static_cast<site_namer &>(names));
-    timelines_decide(&timelines);
-    EXPECT_EQ(0, report_html_many(&opened.traces, &opened.folds, &timelines, opened.namer, &out));
-    timelines_end(&timelines);
-    std::swap(*opened.namer, static_cast<site_namer &>(names));
-    return PageText(out.text);
-}
-
-std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &traces)
-{
-    TextOf text, large, small, json, repair;
-    many_text(&opened->traces, &opened->folds, opened->namer, &text);
-    many_screen(&opened->traces, &opened->folds, opened->namer, 40, &large);
-    many_screen(&opened->traces, &opened->folds, opened->namer, 24, &small);
-    struct repairs repairs;
-    EXPECT_EQ(0, merge_traces_repairs(&repairs, &opened->traces, ORDER_PER_THREAD));
-    repair_text_many(&repairs, &opened->traces, opened->namer, 2, &repair);
-    EXPECT_EQ(0, report_json_many_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
-    merge_traces_end(&repairs);
-    return {{"text", text.text, true},
-            {"first screen, 40 rows", large.text, true},
-            {"first screen, 24 rows", small.text, true},
-            {"json", JsonText(json.text)},
-            {"page", PageOfMany(traces)},
-            {"repair", repair.text, true}};
-}
-
-/* As `ptds check --update` would write it. */
-std::string Baseline(const Opened &opened)
-{
-    struct history history = {};
-    std::string path = WriteTemporary("");
-    FILE *file = fopen(path.c_str(), "w");
-    EXPECT_TRUE(history_of_traces(&history, &opened.traces, opened.namer));
-    EXPECT_TRUE(baseline_write(&history, file));
-    fclose(file);
-    history_free(&history);
-    return TakeFile(path);
-}
-
-/* Paths of this run and versions of this build are none of what is tested. */
-std::string Anonymous(std::string text, const Opened &opened)
-{
-    auto replace = [&text](const std::string &what, const std::string &with) {
-        for (size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += with.size())
-            text.replace(at, what.size(), with);
-    };
-    for (size_t i = 0; i < opened.traces.list.count; i++)
-        replace(opened.traces.list.items[i]->source.name,
-                opened.traces.list.count > 1 ? "TRACE" + std::to_string(i) : "TRACE");
-    replace("\"" PTDS_VERSION "\"", "\"VERSION\"");
-    replace("|" PTDS_VERSION "\n", "|VERSION\n");
-    return text;
-}
-
-/* "damage AT BYTE": so much of the finished trace is another. */
-std::string Damaged(const std::string &text)
-{
-    std::string clean;
-    std::vector<std::pair<size_t, int>> damages;
-    for (const std::string &line : lines_of(text)) {
-        std::pair<size_t, int> damage;
-        if (sscanf(line.c_str(), "damage %zu %d", &damage.first, &damage.second) == 2)
-            damages.push_back(damage);
-        else
-            clean += line + "\n";
-    }
-    std::string bytes = BuildTrace(clean);
-    for (auto [at, byte] : damages)
-        bytes.at(at) = static_cast<char>(byte);
-    return bytes;
-}
-
-std::vector<std::string> TracesOf(const std::string &path)
-{
-    std::vector<std::string> traces(1);
-    for (const std::string &line : lines_of(read_file(path))) {
-        if (line == "---")
-            traces.emplace_back();
-        else
-            traces.back() += line + "\n";
-    }
-    for (std::string &trace : traces)
-        trace = Damaged(trace);
-    return traces;
-}
-
-std::string Everything(const std::string &folder, const std::string &name)
-{
-    std::vector<std::string> traces = TracesOf(folder + name + ".trace");
-    Opened opened(traces);
-    Names names(opened.namer->data);
-    std::swap(*opened.namer, static_cast<site_namer &>(names));
-    std::vector<Form> forms =
-        traces.size() > 1 ? FormsOfMany(&opened, traces) : FormsOfOne(opened.traces.list.items[0], opened.namer);
-    edge_feed *edges = edge_feed_of_build();
-    forms.push_back({"baseline", Baseline(opened)});
-    forms.push_back({"folded", TakeFile(opened.Export("folded"))});
-    forms.push_back({"sarif", SarifText(TakeFile(opened.Export("sarif", nullptr, "/src/app")), name == "nothing")});
-    forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
-    forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
-    std::swap(*opened.namer, static_cast<site_namer &>(names));
-    bool only_text = name == "crowd" || name == "full" || name == "wide" || name == "many" || name == "mend";
-    std::string all;
-    for (const Form &form : forms)
-        if (!only_text || form.is_text)
-            all += std::string("===== ") + form.name + "\n" + form.text;
-    return Anonymous(all, opened);
-}
-
-/* The folder of what is expected. From then on in one of its own, so that the names of traces are of one length anywhere:
- * lines are cut to fit. */
-const std::string &ExpectedFolder()
-{
-    static const std::string folder = [] {
-        char path[4096] = "";
-        EXPECT_NE(nullptr, realpath(data_file("tests/analysis/shown/nothing.trace").c_str(), path));
-        EXPECT_EQ(0, chdir(testing::TempDir().c_str()));
-        setenv("TEST_TMPDIR", ".", 1);
-        return std::string(path).substr(0, std::string(path).rfind('/') + 1);
-    }();
-    return folder;
-}
-
-class Shown : public testing::TestWithParam<const char *>
+class Shown : public testing::TestWithParam<Snapshot>
 {
 };
 
 TEST_P(Shown, IsAllOfThis)
 {
-    std::string name = GetParam();
-    ExpectAllOf(ExpectedFolder() + name + ".shown", Everything(ExpectedFolder(), name));
-}
-
-/* What people see first: at the program's end, and on a terminal of so many rows. */
-std::string AtFirst(const std::string &name, const std::string &trace, unsigned rows)
-{
-    Opened opened({BuildTrace(trace)});
-    Names names(nullptr);
-    One one(&opened.traces.list.items[0]->source, &names);
-    return "===== " + name + "\n" + Anonymous(one.Put(report_summary) + "-----\n" + one.Screen(rows), opened);
-}
-
-/* Of each rule's own bad trace. */
-TEST(ShownAlways, EveryRule)
-{
-    const rule *rules[RULES_MOST];
-    std::string expected = ExpectedFolder() + "rules.shown", seen;
-    for (size_t i = 0, count = registry_all(rules); i < count; i++)
-        seen += AtFirst(rules[i]->id, rules[i]->bad, 24);
-    ExpectAllOf(expected, seen);
-}
-
-/* Of told/'s runs, in which much goes on at once. */
-TEST(ShownAlways, RunsOfManyKinds)
-{
-    std::string expected = ExpectedFolder() + "runs.shown", folder = ExpectedFolder() + "../told/", seen;
-    std::set<std::string> runs;
-    for (const auto &file : std::filesystem::directory_iterator(folder))
-        if (file.path().extension() == ".run")
-            runs.insert(file.path().stem());
-    EXPECT_LT(20u, runs.size());
-    for (const std::string &run : runs) {
-        std::string text = read_file(folder + run + ".run");
-        seen += AtFirst(run, text.substr(0, text.find("\n---\n") + 1), 50);
+    std::string seen;
+    for (const char *name : GetParam().traces) {
+        ShownTrace trace(name);
+        seen += std::string("===== ") + name + "\n" + Seen(&trace, GetParam().view, seen.empty());
     }
-    ExpectAllOf(expected, seen);
+    ExpectAllOf(ExpectedFolder() + GetParam().file + ".shown", seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Views, Shown, testing::ValuesIn(snapshots),
+                         [](const testing::TestParamInfo<Snapshot> &one) { return std::string(one.param.file); });
+
+/* What SARIF says of rules is in it as a whole (sarif_rules.shown). */
+TEST(ShownAlways, LinesOfOtherKinds)
+{
+    std::set<std::string> kinds, said;
+    std::map<std::string, std::string> lines;
+    const rule *rules[RULES_MOST];
+    std::vector<std::string> traces; /* each rule's own, and told/'s: of these only cases and the like */
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        said.insert(std::string("    ") + rules[i]->sentence);
+        said.insert(std::string("    Advice: ") + rules[i]->advice);
+        traces.push_back(rules[i]->bad);
+    }
+    auto is_new = [&](const std::string &line) {
+        size_t indent = line.find_first_not_of(' ');
+        bool goes_on = indent > 4 && indent != 23 && indent < line.size() && line.compare(indent, 6, "with #") != 0;
+        return said.count(line) == 0 && !goes_on && kinds.insert(KindOf(line)).second;
+    };
+    for (const Snapshot &snapshot : snapshots)
+        for (const char *name : snapshot.traces) {
+            ShownTrace trace(name);
+            std::vector<std::string> views = trace.TextViews();
+            if (std::count(views.begin(), views.end(), snapshot.view) != 0)
+                for (const std::string &line : lines_of(trace.View(snapshot.view)))
+                    is_new(line);
+        }
+    for (const std::string &name : ShownTraces()) {
+        ShownTrace trace(name);
+        for (const std::string &view : trace.TextViews())
+            for (const std::string &line : lines_of(trace.View(view)))
+                lines[view] += is_new(line) ? line + "\n" : "";
+        for (const std::string &line : lines_of(DatabaseText(trace.Export("sqlite"), false)))
+            if (line.find("|left_out|") != std::string::npos)
+                lines["sqlite"] += is_new(line) ? line + "\n" : "";
+    }
+    size_t own = traces.size();
+    for (const auto &file : std::filesystem::directory_iterator(ExpectedFolder() + "../told/"))
+        if (file.path().extension() == ".run")
+            traces.push_back(read_file(file.path()));
+    std::sort(traces.begin() + static_cast<std::ptrdiff_t>(own), traces.end());
+    for (size_t i = 0; i < traces.size(); i++) {
+        Opened opened({BuildTrace(traces[i].substr(0, traces[i].find("\n---\n")) + "\n")});
+        Names names(nullptr);
+        One one(&opened.traces.list.items[0]->source, &names);
+        for (const std::string &line : lines_of(Anonymous(one.Put(report_text) + one.Screen(50), opened)))
+            if (i < own || line.find("    case ") == 0 || line.find(", held up") != std::string::npos ||
+                line.find(": nothing to save") != std::string::npos)
+                lines["text, of others"] += is_new(line) ? line + "\n" : "";
+    }
+    std::string seen;
+    for (const auto &[view, text] : lines)
+        seen += "===== " + view + "\n" + text;
+    ExpectAllOf(ExpectedFolder() + "lines.shown", seen);
 }
 
 /* What the page's scripts share with the other views, in the page of any trace; nothing of a trace. */
@@ -370,25 +157,87 @@ TEST(ShownAlways, TheWordsOfThePage)
     ExpectAllOf(ExpectedFolder() + "words.shown", seen);
 }
 
-/* Without what the fields mean. */
-void ForgetMeanings(json_t *value)
+/* What SARIF says of each rule, whatever is found. */
+TEST(ShownAlways, TheRulesOfSarif)
 {
+    json_t *root = json_loads(TakeFile(ShownTrace("nothing").Export("sarif")).c_str(), 0, nullptr), *rule, *value;
+    json_t *tool = json_object_get(json_array_get(json_object_get(root, "runs"), 0), "tool");
+    std::string seen;
     const char *key;
     size_t i;
-    json_t *part;
-    if (json_is_string(json_object_get(value, "description")))
-        json_object_del(value, "description");
-    json_object_foreach(value, key, part) ForgetMeanings(part);
-    json_array_foreach(value, i, part) ForgetMeanings(part);
+    json_array_foreach(json_object_get(json_object_get(tool, "driver"), "rules"), i, rule)
+    {
+        std::string words = "=====", texts;
+        json_object_foreach(rule, key, value)
+        {
+            const char *text = json_string_value(json_object_get(value, "text"));
+            char *other = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+            (text != nullptr ? texts : words) +=
+                text != nullptr ? std::string(key) + ": " + text + "\n" : std::string(" ") + key + "=" + other;
+            free(other);
+        }
+        const char *markdown = json_string_value(json_object_get(json_object_get(rule, "help"), "markdown"));
+        seen += words + "\n" + texts + (i == 0 ? std::string(markdown) + "\n" : "");
+    }
+    json_decref(root);
+    ExpectAllOf(ExpectedFolder() + "sarif_rules.shown", seen);
 }
 
+/* "integer>=0", "[frame]", "string|null": what a value may be, in a few characters. */
+std::string SchemaWord(json_t *schema)
+{
+    const char *reference = json_string_value(json_object_get(schema, "$ref"));
+    if (reference != nullptr)
+        return strrchr(reference, '/') + 1;
+    if (json_object_get(schema, "items") != nullptr)
+        return "[" + SchemaWord(json_object_get(schema, "items")) + "]";
+    std::string word, key;
+    json_t *value, *part;
+    const char *name;
+    size_t i;
+    json_object_foreach(schema, name, value)
+    {
+        key = name;
+        if (key == "description" || key == "properties" || key == "required")
+            continue;
+        std::string parts;
+        json_array_foreach(value, i, part) parts += (i != 0 ? "|" : "") + (json_is_object(part)   ? SchemaWord(part)
+                                                                           : json_is_string(part) ? json_string_value(part)
+                                                                                                  : "null");
+        if (json_is_object(value))
+            parts = SchemaWord(value);
+        if (json_is_string(value))
+            parts = json_string_value(value);
+        if (json_is_integer(value) || json_is_boolean(value))
+            parts = std::to_string(json_is_true(value) ? 1 : json_integer_value(value));
+        word += key == "type" || key == "enum" ? parts : " " + key + "=" + parts;
+    }
+    return word;
+}
+
+/* A field a piece; one that may be missing ends in "?". */
 TEST(ShownAlways, TheSchemaOfReports)
 {
     TextOf out;
     std::string seen;
-    EXPECT_EQ(0, json_schema(&out));
-    json_t *schema = json_loads(out.text.c_str(), 0, nullptr);
-    ForgetMeanings(schema);
+    EXPECT_EQ(0, report_json_schema(&out));
+    json_t *schema = json_loads(out.text.c_str(), 0, nullptr), *definition, *field;
+    const char *name, *key;
+    json_object_foreach(json_object_get(schema, "$defs"), name, definition)
+    {
+        std::string line = std::string(name) + ": " + SchemaWord(definition);
+        std::set<std::string> required;
+        size_t i;
+        json_array_foreach(json_object_get(definition, "required"), i, field) required.insert(json_string_value(field));
+        json_object_foreach(json_object_get(definition, "properties"), key, field)
+        {
+            std::string piece = " " + std::string(key) + (required.count(key) != 0 ? ":" : "?:") + SchemaWord(field);
+            size_t begin = line.rfind('\n') + 1;
+            line += (line.size() - begin + piece.size() > 150 ? "\n   " : "") + piece;
+        }
+        seen += line + "\n";
+    }
+    json_object_del(schema, "$defs");
     PutJson(schema, "", "", &seen);
     json_decref(schema);
     ExpectAllOf(ExpectedFolder() + "schema.shown", seen);
@@ -409,16 +258,9 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
         since_the_last += " " + std::to_string(later);
     }
     MemoryTrace trace(builder.Bytes());
-    std::vector<std::string> lines = lines_of(Page(trace.source(), nullptr));
+    std::vector<std::string> lines = lines_of(PageText(Page(trace.source(), nullptr)));
     EXPECT_EQ(1, std::count(lines.begin(), lines.end(), since_the_last));
 }
-
-INSTANTIATE_TEST_SUITE_P(Traces, Shown,
-                         testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
-                                         "ranks", "full", "wide", "many", "quiet", "operations", "odd", "gains", "one",
-                                         "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks", "late",
-                                         "mend", "ties", "twice_unseen", "half_unseen"),
-                         [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace
 } // namespace ptds

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command as it is typed: transcripts/NAME.txt holds command lines (after "$ "), and below each what it says, whole:
- * what goes to stderr behind "! ", an exit status that is not 0 in brackets. They run one after the other in a folder with
- * the traces that are made here. What is said now is among the test's outputs.
+ * The command as it is typed: transcripts/NAME.txt holds command lines (after "$ "), and below each what it says: what goes
+ * to stderr behind "! ", an exit status that is not 0 in brackets. Below a line after "% " stands the same in short: of a
+ * report its first and last line and its findings, of a check which rules fail, and how many more lines there are; the exit
+ * status ends the last line. The commands run one after the other in a folder with the traces that are made here. What is
+ * said now is among the test's outputs.
  */
 #ifndef PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
 #define PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
@@ -12,7 +14,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "tests/analysis/checked.h"
 #include "tests/support/expected.h"
@@ -25,8 +30,10 @@ protected:
     Transcript()
     {
         const std::string shown = "tests/analysis/shown/", compared = "tests/analysis/compared/";
+        /* What watches a process is not to find one of this machine. */
+        const std::string verbs = GetParam(), pid = verbs == "watch" || verbs == "usage" ? "pid 4194305\n" : "";
         for (const char *name : {"observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed"})
-            Write(std::string(name) + ".ptds", BuildTrace(read_file(data_file(shown + name + ".trace"))));
+            Write(std::string(name) + ".ptds", BuildTrace(pid + read_file(data_file(shown + name + ".trace"))));
         for (const char *name : {"thrice.before.json", "thrice.after.json", "once.before.json"})
             Write(name, read_file(data_file(compared + name)));
         for (const char *name : {"good", "more", "bin", "empty", "mixed"})
@@ -81,19 +88,56 @@ protected:
             WriteProbed();
     }
 
-    std::string Run(const std::string &line)
+    /* "FAIL: sync-copy 2x mixed-build": of lines "FAIL sync-copy ..." and of such lines beside each other. */
+    static void AddFailure(const std::string &line, std::string *last, size_t *times, std::string *fails)
+    {
+        std::istringstream words(line);
+        std::string state, what, of;
+        words >> state >> what;
+        if (what == "region" || what == "implicit-order")
+            words >> of;
+        std::string word = (state == "maybe" ? " ?" : " ") + what + (of.empty() ? "" : "-" + of);
+        *times = word == *last ? *times + 1 : 1;
+        if (*times > 1)
+            fails->resize(fails->rfind(*last) + word.size());
+        *fails += (*times > 1 ? "" : word) + (*times > 1 ? "(" + std::to_string(*times) + "x)" : "");
+        *last = word;
+    }
+    /* The first and the last line, those of findings, what fails, and how many others there are. */
+    static std::string InShort(const std::string &out)
+    {
+        std::string said, fails, last;
+        size_t others = 0, times = 0;
+        std::vector<std::string> lines = lines_of(out);
+        for (size_t i = 0; i < lines.size(); i++) {
+            const std::string &line = lines[i];
+            if (line.compare(0, 5, "FAIL ") == 0 || line.compare(0, 6, "maybe ") == 0)
+                AddFailure(line, &last, &times, &fails);
+            else if (i == 0 || line.compare(0, 1, "#") == 0 || i + 1 == lines.size())
+                said += line + "\n";
+            else
+                others++;
+        }
+        return (fails.empty() ? "" : "FAIL:" + fails + "\n") +
+               (others != 0 ? "... " + std::to_string(others) + " more\n" : "") + said;
+    }
+
+    std::string Run(const std::string &line, bool whole = true)
     {
         Command command = {{"/bin/sh", "-c", "cd " + folder_.path() + " && " + line}};
         command.env["PATH"] = folder_ / "bin:/usr/bin:/bin";
         command.env["HOME"] = folder_.path();
         Outcome ran = run(command);
-        std::string said = "$ " + line + "\n" + ran.out;
+        std::string said = (whole ? "$ " : "% ") + line + "\n" + (whole ? ran.out : InShort(ran.out));
         said += said.back() != '\n' ? "\n" : "";
         for (const std::string &complaint : lines_of(ran.err))
-            said += "! " + complaint + "\n";
+            said += whole || complaint.compare(0, 4, "Try ") != 0 ? "! " + complaint + "\n" : "";
         for (size_t at; (at = said.find(folder_.path())) != std::string::npos;)
             said.replace(at, folder_.path().size(), "HERE");
-        return said + (ran.exit != 0 ? "(" + std::to_string(ran.exit) + ")\n" : "");
+        bool apart = whole || said.find('\n') + 1 == said.size();
+        if (!apart && ran.exit != 0)
+            said.pop_back();
+        return said + (ran.exit != 0 ? (apart ? "(" : " (") + std::to_string(ran.exit) + ")\n" : "");
     }
 
     static std::string Real(const std::string &name)
@@ -108,8 +152,8 @@ protected:
     {
         std::string path = data_file(std::string("tests/analysis/transcripts/") + GetParam() + ".txt"), said;
         for (const std::string &line : lines_of(read_file(path)))
-            if (line.compare(0, 2, "$ ") == 0)
-                said += Run(line.substr(2));
+            if (line.compare(0, 2, "$ ") == 0 || line.compare(0, 2, "% ") == 0)
+                said += Run(line.substr(2), line[0] == '$');
         ExpectAllOf(path, said);
     }
 
@@ -169,6 +213,8 @@ private:
             BuildTrace("pid " + std::to_string(getpid()) + "\nkilled\n" + begin + more +
                        "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
                        "in-flight 3@997000000 free\n");
+        memset(&live[offsetof(ptds_trace_header, born)], 0,
+               sizeof(ptds_trace_header::born)); /* this process, whenever begun */
         Write("live.ptds", live);
         Write("shorn.ptds", live.substr(0, live.size() - PTDS_CHUNK_SIZE - 1));
         Write("bin/live", "#!/bin/sh\nlast=$1\nshift\n: >said\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
