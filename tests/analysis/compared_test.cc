@@ -45,8 +45,8 @@ public:
     }
     ~Pair()
     {
-        comparison_free(&comparison_);
-        comparison_free(&back_);
+        compare_free(&comparison_);
+        compare_free(&back_);
         history_free(&before_);
         history_free(&after_);
     }

@@ -72,7 +72,7 @@ TEST(ShownFacts, OfEveryRule)
 {
     const rule *rules[RULES_MOST];
     std::string seen;
-    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+    for (size_t i = 0, count = registry_all(rules); i < count; i++)
         seen += InShort(rules[i]->id, rules[i]->bad, true);
     ExpectAllOf(ExpectedFolder() + "rules.facts", seen);
 }

@@ -92,7 +92,7 @@ TEST(ShownAlways, LinesOfOtherKinds)
     std::map<std::string, std::string> lines;
     const rule *rules[RULES_MOST];
     std::vector<std::string> traces; /* each rule's own, and told/'s: of these only cases and the like */
-    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+    for (size_t i = 0, count = registry_all(rules); i < count; i++) {
         said.insert(std::string("    ") + rules[i]->sentence);
         said.insert(std::string("    Advice: ") + rules[i]->advice);
         traces.push_back(rules[i]->bad);
@@ -220,7 +220,7 @@ TEST(ShownAlways, TheSchemaOfReports)
 {
     TextOf out;
     std::string seen;
-    EXPECT_EQ(0, report_json_schema(&out));
+    EXPECT_EQ(0, json_schema(&out));
     json_t *schema = json_loads(out.text.c_str(), 0, nullptr), *definition, *field;
     const char *name, *key;
     json_object_foreach(json_object_get(schema, "$defs"), name, definition)

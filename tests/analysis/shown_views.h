@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/compare/file.h"
-#include "analysis/compare/observe.h"
+#include "analysis/compare/baseline.h"
+#include "analysis/compare/history_of_traces.h"
 #include "analysis/report/residual.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
@@ -26,16 +26,16 @@ public:
     One(const trace_source *source, site_namer *namer, const selection &selection = {}) : namer_(namer), source_(source)
     {
         char error[TRACE_ERROR_SIZE] = "";
-        call_stats_begin(&stats_);
+        report_details_begin(&stats_);
         EXPECT_EQ(0, report_build_watched(report_.get(), source, &selection, &stats_.watch, error)) << error;
         residual_find(report_.get());
         if (selection_is_all(&selection))
-            whatif_opening(report_.get());
+            whatif_text_opening(report_.get());
     }
     ~One()
     {
         report_end(report_.get());
-        call_stats_end(&stats_);
+        report_details_end(&stats_);
     }
     One(const One &) = delete;
 
@@ -144,7 +144,7 @@ inline std::string Baseline(const Opened &opened)
     struct history history = {};
     std::string path = WriteTemporary("");
     FILE *file = fopen(path.c_str(), "w");
-    EXPECT_TRUE(history_observe(&history, &opened.traces, opened.namer));
+    EXPECT_TRUE(history_of_traces(&history, &opened.traces, opened.namer));
     EXPECT_TRUE(baseline_write(&history, file));
     fclose(file);
     history_free(&history);
@@ -300,12 +300,12 @@ private:
     {
         struct repairs repairs;
         TextOf out;
-        EXPECT_EQ(0, repairs_of(&repairs, &opened_.traces, ORDER_PER_THREAD));
+        EXPECT_EQ(0, merge_traces_repairs(&repairs, &opened_.traces, ORDER_PER_THREAD));
         if (json)
-            EXPECT_EQ(0, many_json_repaired(&opened_.traces, &opened_.folds, &repairs, opened_.namer, &out));
+            EXPECT_EQ(0, report_json_many_repaired(&opened_.traces, &opened_.folds, &repairs, opened_.namer, &out));
         else
-            repairs_text(&repairs, &opened_.traces, opened_.namer, most, &out);
-        repairs_end(&repairs);
+            repair_text_many(&repairs, &opened_.traces, opened_.namer, most, &out);
+        merge_traces_end(&repairs);
         return out.text;
     }
 

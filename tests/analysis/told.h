@@ -141,7 +141,7 @@ private:
         Number("or-more", by_default.or_more);
         Number("joins", report.gain.joins);
         Number("finding", outcome.finding != nullptr ? outcome.finding->serial : 0);
-        report_gaps(
+        gap_words(
             &report, [](void *data, const char *line) { static_cast<Told *>(data)->Sentence("gap", line); }, this);
     }
     void Finding(const struct report &report, const struct finding &f)

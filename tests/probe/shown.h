@@ -115,8 +115,8 @@ protected:
     {
         EXPECT_EQ(0, chdir(folder_.path().c_str()));
         EXPECT_EQ(0, mkdir("runs", 0700));
-        probe_begin(&probe_);
-        probe_add(&probe_, "guarded", true);
+        rounds_begin(&probe_);
+        rounds_add_policy(&probe_, "guarded", true);
         probe_.program = const_cast<char **>(program_);
         probe_.library = "/opt/libptds.so";
         probe_.rounds = probe_.done = 3;
@@ -126,7 +126,7 @@ protected:
     }
     ~ProbeShown()
     {
-        probe_end(&probe_);
+        rounds_end(&probe_);
     }
 
     variant &Of(const std::string &name)
@@ -149,11 +149,11 @@ protected:
                                                     static_cast<uint64_t>(cuda_ms * MS)};
         variant.runs.room = variant.runs.count;
         const std::string texts[] = {said.out, said.err, said.file};
-        for (size_t thing = 0; thing < probe_things(&probe_); thing++)
+        for (size_t thing = 0; thing < compare_runs_things(&probe_); thing++)
             if (thing < THING_FILES || said.writes)
                 std::ofstream(folder_thing(&probe_.folder, variant.name, round, thing).text) << texts[thing];
     }
-    /* The warm-up and the rounds, alike but for their times. */
+    /* The warm-up and the rounds, same_but_for_numbers but for their times. */
     void Rounds(const std::string &name, const std::vector<double> &ms, double cuda_share, const Said &said)
     {
         for (double one : ms)
@@ -180,13 +180,13 @@ protected:
                              to};
         };
         text_sink to_screen = sink_of(&screen), to_json = sink_of(&json);
-        probe_compare(&probe_);
-        probe_conclude(&probe_);
+        compare_runs(&probe_);
+        conclude(&probe_);
         probe_screen(&probe_, true, &to_screen);
         ASSERT_EQ(0, probe_json(&probe_, false, &to_json));
         static const std::set<std::string> whole = {"ends-otherwise", "faster", "files", "many-rounds", "nothing"};
         const std::string status =
-            "===== JSON, exit status " + std::to_string(answer_status(&probe_first(&probe_)->answer)) + "\n";
+            "===== JSON, exit status " + std::to_string(policy_answer_status(&conclude_first(&probe_)->answer)) + "\n";
         text = screen + status + Lines(json);
         if (whole.count(name) != 0)
             ExpectAllOf(expected_ + name + ".txt", text);
