@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A change in words, for `ptds check` and `ptds diff` same_but_for_numbers.
+ * A change in words, for `ptds check` and `ptds diff` alike.
  */
 #ifndef PTDS_ANALYSIS_COMPARE_CHANGE_WORDS_H
 #define PTDS_ANALYSIS_COMPARE_CHANGE_WORDS_H

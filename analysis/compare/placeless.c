@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells which rows are compared without their places. Called by compare.c, for all rows at once: those that are same_but_for_numbers but
+ * Tells which rows are compared without their places. Called by compare.c, for all rows at once: those that are alike but
  * for their places form a group, and a program may have thousands of groups, and of rows in one.
  */
 #include "analysis/compare/placeless.h"

@@ -177,7 +177,7 @@ static inline void view_of_class(const struct model *model, struct call_view *vi
     view->number = model->op;
 }
 
-/* Calls that make something or end it are seldom same_but_for_numbers, but for modules, functions and events. */
+/* Calls that make something or end it are seldom alike, but for modules, functions and events. */
 static inline bool may_be_alike(unsigned op)
 {
     const uint64_t others = UINT64_C(1) << PTDS_OP_MODULE_LOAD | UINT64_C(1) << PTDS_OP_MODULE_UNLOAD |
@@ -215,7 +215,7 @@ static ASIDE bool look_at_new(struct model *model, const struct call *call, stru
     if (!is_of_class(view))
         return true;
     *beside = *made;
-    view->same_but_for_numbers = ++model->alikes;
+    view->alike = ++model->alikes;
     made->key = key;
     memcpy(made->view, view, offsetof(struct call_view, waits));
     return true;
@@ -239,7 +239,7 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
     else if (!look_at_new(model, call, view))
         return false;
     if (view->plain)
-        view->again = view->same_but_for_numbers == model->going;
+        view->again = view->alike == model->going;
     else
         look_at_moment(model, view);
     return true;
@@ -348,7 +348,7 @@ static inline bool is_next(const struct model *model, const struct call_view *vi
 static ASIDE void submit_plain(struct model *model, const struct call_view *view)
 {
     submit(model, view);
-    model->going = is_next(model, view) ? view->same_but_for_numbers : 0;
+    model->going = is_next(model, view) ? view->alike : 0;
 }
 
 /* As submit, where it is. */
@@ -357,7 +357,7 @@ static INLINE void submit_next(struct model *model, const struct call_view *view
     struct order_stream *stream = &model->real.streams.items[view->target];
     stream->last = view->number;
     stream->clock.at[view->target] = view->number;
-    model->going = view->same_but_for_numbers;
+    model->going = view->alike;
     if (model->replays.count != 0)
         submit_replays(model, view);
     note_work(model, view);

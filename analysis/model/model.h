@@ -78,7 +78,7 @@ struct call_view {
     uint32_t context;                 /* position */
     uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
-    uint32_t same_but_for_numbers;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
+    uint32_t alike;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
     bool plain;                       /* a launch that waits for nothing and is not timed */
     bool again;                       /* ... and the last that was put on any stream was one of its class, and nobody has
                                        * waited since: so nothing is new to its stream or its thread */

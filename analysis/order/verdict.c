@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
+#include "analysis/base/id_map.h"
 #include "analysis/model/model_orders.h"
 #include "analysis/order/memory/access_cache.h"
 #include "analysis/order/memory/conflicts.h"
@@ -134,28 +136,28 @@ static uint32_t strand_of(struct verdicts *v, const struct call_view *view)
     return strands_open(v, call, closed);
 }
 
-/* Sets the call's end, and returns its strand. Calls of a class (view->same_but_for_numbers) share what is worked out here. */
+/* Sets the call's end, and returns its strand. Calls of a class (view->alike) share what is worked out here. */
 static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view)
 {
     uint32_t strand = strand_of(v, view);
     *v->end = verdicts_end_of(view);
     bool never = view->call->r.stream == 0 && view->call->r.target == 0;
-    if (view->same_but_for_numbers != 0 && (strand != NO_STRAND || never))
-        v->same_but_for_numbers[view->same_but_for_numbers % ALIKE] = (struct same_but_for_numbers){view->same_but_for_numbers, strand, *v->end};
+    if (view->alike != 0 && (strand != NO_STRAND || never))
+        v->alike[view->alike % ALIKE] = (struct alike){view->alike, strand, *v->end};
     return strand;
 }
 
 static inline uint32_t begin_call(struct verdicts *v, const struct call_view *view)
 {
-    const struct same_but_for_numbers *same_but_for_numbers = &v->same_but_for_numbers[view->same_but_for_numbers % ALIKE];
+    const struct alike *alike = &v->alike[view->alike % ALIKE];
     v->end = &v->ends[v->now % ENDS];
-    if (view->same_but_for_numbers == 0 || same_but_for_numbers->number != view->same_but_for_numbers)
+    if (view->alike == 0 || alike->number != view->alike)
         return begin_new(v, view);
-    *v->end = same_but_for_numbers->end;
+    *v->end = alike->end;
     v->end->ticks = view->call->r.enter;
     v->end->stack = view->call->r.stack;
     v->end->object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
-    return same_but_for_numbers->strand;
+    return alike->strand;
 }
 
 static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t strand)

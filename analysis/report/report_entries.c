@@ -12,7 +12,7 @@
 enum { PLACES_APART = 2 };
 
 /* What puts results in doubt is one cause whatever the call. */
-static bool same_but_for_numbers(const struct finding *one, const struct finding *two)
+static bool alike(const struct finding *one, const struct finding *two)
 {
     bool same_call = one->has_api && two->has_api && one->api == two->api && one->twin == two->twin;
     return one->rule == two->rule && one->severity == two->severity && one->detail == two->detail &&
@@ -24,7 +24,7 @@ static struct entry *entry_of(struct report *report, const struct finding *findi
 {
     unsigned same = 0;
     for (size_t at = 0; at < report->entries.count; at++) {
-        same += same_but_for_numbers(report->findings.items[report->entries.items[at].first], finding);
+        same += alike(report->findings.items[report->entries.items[at].first], finding);
         if (same > PLACES_APART)
             return &report->entries.items[at];
     }

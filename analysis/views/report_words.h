@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all writers of reports say same_but_for_numbers: names of places and ids, verdicts, sums, gaps. Decides nothing.
+ * What all writers of reports say alike: names of places and ids, verdicts, sums, gaps. Decides nothing.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_REPORT_WORDS_H
 #define PTDS_ANALYSIS_VIEWS_REPORT_WORDS_H

@@ -9,6 +9,8 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/trace/records.h"
+#include "analysis/trace/merge.h"
 #include "analysis/trace/in_flight.h"
 #include "tests/analysis/facts.h"
 #include "tests/analysis/support.h"

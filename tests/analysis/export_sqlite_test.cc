@@ -354,7 +354,7 @@ TEST(Sqlite, RangesOfTheProcessAndNamesWithDomains)
                            " ORDER BY 2, 1"));
 }
 
-/* One GPU of a host that two processes see same_but_for_numbers; another one where they may not see the same. */
+/* One GPU of a host that two processes see alike; another one where they may not see the same. */
 TEST(Sqlite, GpusAreOneWhereHostAndNumberAre)
 {
     auto process = [](const char *visible, const char *host) {

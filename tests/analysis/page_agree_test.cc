@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "analysis/base/text.h"
-#include "analysis/compare/compare.h"
 #include "analysis/repair/merge_traces.h"
 #include "analysis/repair/repair.h"
 #include "analysis/views/html/report_html.h"

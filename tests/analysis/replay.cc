@@ -14,6 +14,9 @@
 extern "C" {
 #include "analysis/base/vclock.h"
 #include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
+#include "analysis/model/order.h"
+#include "analysis/trace/definitions.h"
 #include "analysis/trace/merge.h"
 #include "analysis/trace/trace.h"
 #include "analysis/trace/trace_source.h"

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "analysis/views/json/json_schema.h"
 #include "analysis/findings/rule.h"
 #include "tests/analysis/line_kinds.h"
 #include "tests/analysis/shown_views.h"

@@ -10,6 +10,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/views/text/report_details.h"
+#include "analysis/views/text/many_screen.h"
+#include "analysis/views/repair/repair_text.h"
 #include "analysis/compare/baseline.h"
 #include "analysis/compare/history_of_traces.h"
 #include "analysis/report/residual.h"

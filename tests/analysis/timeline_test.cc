@@ -57,7 +57,7 @@ TEST(Timeline, ShowsTheCostliestStretch)
 {
     EXPECT_EQ("0 to 7, 16 of 17", Stretch(Waits({500, 5, 5, 5, 5, 5, 5, 5}, true))) << "the last one costs nothing";
     EXPECT_EQ("1 to 8, 16 of 18", Stretch(Waits({5, 5, 5, 5, 5, 5, 5, 5, 500})));
-    EXPECT_EQ("0 to 7, 16 of 18", Stretch(Waits({5, 5, 5, 5, 5, 5, 5, 5, 5}))) << "the first of those that are same_but_for_numbers";
+    EXPECT_EQ("0 to 7, 16 of 18", Stretch(Waits({5, 5, 5, 5, 5, 5, 5, 5, 5}))) << "the first of those that are alike";
     EXPECT_EQ("5 to 12, 16 of 40", Stretch(Waits({5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 500, 5, 5, 5, 5, 5, 5, 5})))
         << "as soon as it has the costly call";
     EXPECT_EQ("9 to 16, 16 of 40", Stretch(Waits({5, 5, 5, 300, 5, 5, 5, 5, 5, 5, 300, 5, 5, 5, 5, 5, 500, 5, 5, 5})))

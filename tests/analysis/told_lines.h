@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How told.h and told_many.h write: lines of words, and the sums that a process and several have same_but_for_numbers. What is 0 is left
+ * How told.h and told_many.h write: lines of words, and the sums that a process and several have alike. What is 0 is left
  * out.
  */
 #ifndef PTDS_TESTS_ANALYSIS_TOLD_LINES_H

@@ -14,7 +14,9 @@
 
 #include "analysis/model/model.h"
 #include "analysis/order/verdict.h"
+#include "analysis/order/verdict_memory.h"
 #include "analysis/trace/merge.h"
+#include "analysis/trace/trace.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

@@ -8,7 +8,12 @@
 #include <vector>
 
 #include "analysis/base/agenda.h"
+#include "analysis/base/vclock.h"
+#include "analysis/model/completion.h"
+#include "analysis/model/model.h"
+#include "analysis/model/model_orders.h"
 #include "analysis/trace/merge.h"
+#include "analysis/trace/trace.h"
 #include "tests/analysis/support.h"
 #include "tests/analysis/verdicts.h"
 

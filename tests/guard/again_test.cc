@@ -8,6 +8,8 @@
 #include <iterator>
 
 extern "C" {
+#include "interpose/footprint/memories/addresses.h"
+#include "interpose/footprint/launches/plain_launch.h"
 #include "interpose/base/gate.h"
 #include "interpose/footprint/memories/memory_object.h"
 #include "interpose/guard/around_call.h"

@@ -53,7 +53,7 @@ TEST(Times, ThePaceIsSureOnlyBeyondTheNoise)
     EXPECT_EQ(PACE_SAME, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 100}));
     EXPECT_EQ(PACE_SLOWER, pace({50, 50, 50, 50, 99}, {100, 100, 100, 100, 100}));
     EXPECT_EQ(PACE_FASTER, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 99}));
-    EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are same_but_for_numbers too often";
+    EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are alike too often";
     EXPECT_EQ(PACE_FASTER, pace({100, 101, 102, 130, 104}, {50, 51, 52, 20, 52})) << "one outlier is none of the spread";
 }
 

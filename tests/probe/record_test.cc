@@ -75,7 +75,7 @@ TEST(Record, OfOneProcessAndOfSeveral)
         {"a wrong one, and one where the default stream costs more", {wrong, waits}},
         {"one that was killed, and one that was not", {"killed\nrefused\n" + alone, waits}},
         {"one without a call, and one with some", {"# nothing\n", alone}},
-        {"two same_but_for_numbers, the first of which ran longer", {alone + "1@500 none\n", alone + "1@30 none\n"}},
+        {"two alike, the first of which ran longer", {alone + "1@500 none\n", alone + "1@30 none\n"}},
     };
     std::string all;
     for (const auto &one : cases) {

@@ -17,6 +17,11 @@
 #include <list>
 #include <set>
 
+#include "analysis/probe/runs/rounds.h"
+#include "analysis/probe/outputs/compare_runs.h"
+#include "analysis/probe/answer/probe_screen.h"
+#include "analysis/probe/answer/probe_json.h"
+#include "analysis/probe/answer/conclude.h"
 #include "analysis/probe/probe.h"
 #include "tests/support/sums.h"
 #include "tests/support/trace_builder.h"
@@ -153,7 +158,7 @@ protected:
             if (thing < THING_FILES || said.writes)
                 std::ofstream(folder_thing(&probe_.folder, variant.name, round, thing).text) << texts[thing];
     }
-    /* The warm-up and the rounds, same_but_for_numbers but for their times. */
+    /* The warm-up and the rounds, alike but for their times. */
     void Rounds(const std::string &name, const std::vector<double> &ms, double cuda_share, const Said &said)
     {
         for (double one : ms)

@@ -135,11 +135,11 @@ struct verdicts {
     /* Calls. */
     struct edge_end *ends; /* of calls from `ends_from` on, by number modulo ENDS */
     uint64_t ends_from;
-    struct same_but_for_numbers {
+    struct alike {
         uint32_t number; /* the model's, 0: none */
         uint32_t strand;
         struct edge_end end; /* without time, kernel and stack */
-    } same_but_for_numbers[ALIKE];          /* what calls of a class (model/model.h) share */
+    } alike[ALIKE];          /* what calls of a class (model/model.h) share */
 
     /* Strands, and what they know of each other. */
     TABLE_OF(struct strand) strands;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 
 static bool give_room(struct memory *memory)
 {

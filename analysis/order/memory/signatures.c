@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/heap.h"
+#include "analysis/base/id_map.h"
 #include "analysis/order/arguments/mangled_access.h"
 #include "analysis/order/memory/live_memories.h"
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/heap.h"
+#include "analysis/base/hints.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/fan_ins.h"
 #include "analysis/order/strands/forgotten.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/id_map.h"
 #include "analysis/model/model_slots.h"
 #include "analysis/order/strands/arrivals.h"
 #include "analysis/order/strands/fan_ins.h"
@@ -152,7 +153,7 @@ void strands_close(struct verdicts *v, uint32_t at)
     if (context->queue == at)
         context->queue = NO_STRAND;
     id_map_remove(&v->strand_by_key, strand->key);
-    memset(v->same_but_for_numbers, 0, sizeof v->same_but_for_numbers);
+    memset(v->alike, 0, sizeof v->alike);
     forgotten_limit_all(v, at);
     free_strand(v, strand);
 }

@@ -65,15 +65,15 @@ static bool is_known(const struct times *bare, const struct times *policy)
 static void add_both(struct line *line, const struct answer *answer, const struct evidence *evidence)
 {
     const struct speedup *cuda = &answer->cuda, *whole = &answer->whole;
-    bool same_but_for_numbers = cuda->pace == whole->pace && cuda->pace != PACE_FASTER && cuda->pace != PACE_SLOWER;
-    if (!same_but_for_numbers)
+    bool alike = cuda->pace == whole->pace && cuda->pace != PACE_FASTER && cuda->pace != PACE_SLOWER;
+    if (!alike)
         line_add(line, "the CUDA part ");
-    add_pace(line, cuda, same_but_for_numbers ? "" : "with ");
-    line_add(line, same_but_for_numbers ? "(the CUDA part " : "(");
+    add_pace(line, cuda, alike ? "" : "with ");
+    line_add(line, alike ? "(the CUDA part " : "(");
     add_medians(line, cuda, &evidence->none->cuda, &evidence->policy->cuda);
     add_forecast(line, &evidence->forecast);
-    line_add(line, same_but_for_numbers ? "; the whole process " : "), the whole process ");
-    if (!same_but_for_numbers) {
+    line_add(line, alike ? "; the whole process " : "), the whole process ");
+    if (!alike) {
         add_pace(line, whole, "with ");
         line_add(line, "(");
     }

@@ -306,8 +306,8 @@ static void compare_variant(struct probe *probe, size_t at)
         facts->ended_unlike |= !well;
         facts->leaves += run->leaves;
         bool looked_at = at != VARIANT_BARE && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
-        bool same_but_for_numbers = !looked_at || compare_run(probe, at, run);
-        facts->unlike += !well || !same_but_for_numbers;
+        bool alike = !looked_at || compare_run(probe, at, run);
+        facts->unlike += !well || !alike;
     }
 }
 

@@ -38,7 +38,7 @@ struct edge_table {
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;
-    /* Found lately, for edges come in crowds that are same_but_for_numbers: positions + 1; 0: none. */
+    /* Found lately, for edges come in crowds that are alike: positions + 1; 0: none. */
     uint32_t near_group[EDGES_NEAR];
     struct edge_near_site {
         uint64_t key;

@@ -25,7 +25,7 @@ struct shapes {
     struct shape at[1 << SHAPES_BITS];
 };
 
-/* The key of a shape: everything that the shape depends on, of kinds only the known ones. Calls that are same_but_for_numbers
+/* The key of a shape: everything that the shape depends on, of kinds only the known ones. Calls that are alike
  * (call_view.alike) have a shorter key. */
 static inline uint64_t shapes_key(const struct call_view *view)
 {
@@ -43,7 +43,7 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
 /* The shape of the call, valid until the next call. The caller adds the call to `count` if the report is about it. */
 static inline struct shape *shapes_of(struct shapes *shapes, struct report *report, const struct call_view *view)
 {
-    uint64_t key = view->same_but_for_numbers != 0 ? view->same_but_for_numbers : shapes_key(view);
+    uint64_t key = view->alike != 0 ? view->alike : shapes_key(view);
     struct shape *shape = &shapes->at[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPES_BITS)];
     if (shape->key != key)
         shapes_begin(shape, key, report, view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all forms of `ptds diff` say same_but_for_numbers.
+ * What all forms of `ptds diff` say alike.
  */
 #include "analysis/views/compare/diff_words.h"
 

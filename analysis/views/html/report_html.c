@@ -196,7 +196,7 @@ static void put_tables(struct page *page)
     json_object_set(tables, "parts", page->parts);
     json_object_set_new(tables, "columns", columns_json());
     json_object_set_new(tables, "opening", opening_lines(page));
-    json_object_set_new(tables, "repair_words_title", json_string(REPAIR_TITLE));
+    json_object_set_new(tables, "repair_title", json_string(REPAIR_TITLE));
     json_object_set_new(tables, "nothing_found",
                         value_text(page->traces != NULL ? opening_many_nothing_found(page->traces, &page->folds->runs).text
                                                         : opening_nothing_found(page->report).text));

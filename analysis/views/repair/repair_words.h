@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A repair (repair/repair.h) in words: the patch that a maintainer makes, for text and JSON same_but_for_numbers.
+ * A repair (repair/repair.h) in words: the patch that a maintainer makes, for text and JSON alike.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_REPAIR_REPAIR_WORDS_H
 #define PTDS_ANALYSIS_VIEWS_REPAIR_REPAIR_WORDS_H

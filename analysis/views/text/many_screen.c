@@ -32,10 +32,10 @@ static void put_head(struct screen *screen, const struct traces *traces, const s
 {
     struct line line = {0};
     struct small_text least = text_ns(runs->shortest_ns), most = text_ns(runs->longest_ns);
-    bool same_but_for_numbers = strcmp(least.text, most.text) == 0;
+    bool alike = strcmp(least.text, most.text) == 0;
     line_add(&line, "%zu process%s, ran %s", traces->list.count, traces->list.count == 1 ? "" : "es",
              runs->longest_ns != 0 ? least.text : "an unknown time");
-    if (!same_but_for_numbers)
+    if (!alike)
         line_add(&line, " to %s", most.text);
     line_add(&line, "%s", traces->list.count != 1 ? " each" : "");
     if (traces->unreadable != 0)

@@ -211,11 +211,11 @@ static void put_needed(struct screen *screen)
     if (!edges->analysed || implicit_order_promised(&screen->report->trace.defs) || outcome_of(screen->report).pair != NULL)
         return;
     for (size_t i = 0; i < groups && put < most && needed_words(screen, i, &first, &second); i++) {
-        uint64_t same_but_for_numbers = needed_alike(screen, i, groups);
-        if (same_but_for_numbers == 0)
+        uint64_t alike = needed_alike(screen, i, groups);
+        if (alike == 0)
             continue;
         put++;
-        line_add(&line, "  %sx %s", text_count(same_but_for_numbers).text, first.text);
+        line_add(&line, "  %sx %s", text_count(alike).text, first.text);
         screen_put(screen, &line);
         line_add(&line, "        %s", second.text);
         screen_put(screen, &line);
