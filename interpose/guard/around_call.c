@@ -21,7 +21,7 @@
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"

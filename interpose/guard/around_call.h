@@ -7,7 +7,7 @@
 #define PTDS_AROUND_CALL_H
 
 #include "interpose/guard/guard.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 
 /* Before the real call, and after it. */
 void around_call_enter(struct call *C);

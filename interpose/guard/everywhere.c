@@ -16,7 +16,7 @@
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"
 #include "interpose/state/streams.h"

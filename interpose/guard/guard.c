@@ -18,7 +18,7 @@
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/implicit.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
 
@@ -52,7 +52,7 @@ static int joins_capture(const struct call *C)
 
 static void classify(struct call *C, int implicit)
 {
-    enum guard_kind kind = guard_kind_of(C);
+    enum guard_kind kind = kinds_of(C);
     C->guarded.kind = (uint8_t)kind;
     C->guarded.waits = (uint8_t)(implicit ? blocks_host(C) : kind == GUARD_SYNC || kind == GUARD_QUERY);
     if (kind == GUARD_NOTHING)

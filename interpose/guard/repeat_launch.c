@@ -10,7 +10,7 @@
 #include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/turn.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/state/capture.h"
 
 /* The context is still the thread's current one. */

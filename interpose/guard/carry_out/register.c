@@ -21,7 +21,7 @@
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/record/recorder.h"
 #include "interpose/record/threads.h"
 

@@ -3,9 +3,9 @@
  * Which rows of the table are work, by their class; those that differ from their class by name. Called for every call with
  * a stream.
  */
-#include "interpose/guard/kinds.h"
+#include "interpose/guard/carry_out/kinds.h"
 
-enum guard_kind guard_kind_of(const struct call *C)
+enum guard_kind kinds_of(const struct call *C)
 {
     switch (C->api) {
     case API_cuStreamWaitEvent: return GUARD_AWAIT;

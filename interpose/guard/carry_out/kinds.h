@@ -16,6 +16,6 @@ enum guard_kind {
     GUARD_QUERY   /* the host asks whether it is done */
 };
 
-enum guard_kind guard_kind_of(const struct call *C);
+enum guard_kind kinds_of(const struct call *C);
 
 #endif
