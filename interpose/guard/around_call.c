@@ -11,7 +11,9 @@
 #include "interpose/base/cancel.h"
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
+#include "interpose/footprint/operations/blocks_host.h"
 #include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
@@ -21,11 +23,9 @@
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/contexts.h"
-#include "interpose/footprint/operations/blocks_host.h"
 
 /* ---- around every call ---- */
 

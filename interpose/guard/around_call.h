@@ -6,8 +6,8 @@
 #ifndef PTDS_AROUND_CALL_H
 #define PTDS_AROUND_CALL_H
 
-#include "interpose/guard/guard.h"
 #include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/guard.h"
 
 /* Before the real call, and after it. */
 void around_call_enter(struct call *C);

@@ -12,17 +12,15 @@
 #include "interpose/footprint/operations/blocks_host.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
 #include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/implicit.h"
-#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"
-
-uint32_t guard_on;
 
 /* ---- default-stream work ---- */
 

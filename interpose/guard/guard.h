@@ -7,10 +7,8 @@
 #ifndef PTDS_GUARD_H
 #define PTDS_GUARD_H
 
+#include "interpose/guard/carry_out/issue.h"
 #include "interpose/state/call.h"
-
-/* Set once, before the first wrapper goes on, by a policy that wants the guard. */
-extern uint32_t guard_on;
 
 /* Default-stream work: on which of the thread's lanes, at most `spread` of them. Sets C->target and C->way and makes the
  * waits. 0: the work has to stay on the legacy stream, with the reason in its flags. */

@@ -9,8 +9,8 @@
 #include "interpose/footprint/launches/plain_launch.h"
 #include "interpose/footprint/modules/kernel_table.h"
 #include "interpose/guard/carry_out/issue.h"
-#include "interpose/guard/carry_out/turn.h"
 #include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/carry_out/turn.h"
 #include "interpose/state/capture.h"
 
 /* The context is still the thread's current one. */
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) struct thread_context *as_before(st
     return may && is_here(here) ? here : NULL;
 }
 
-/* What no claim holds for will be registered. */
+/* What no repeat right covers will be registered. */
 static inline int goes(struct thread *thread, unsigned lane, const struct touched *touched)
 {
     int goes = turn_goes_again(thread, lane, touched);

@@ -21,6 +21,7 @@
 #include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
 
+uint32_t guard_on;
 struct guard_state guard_state;
 struct issue_lane issue_lanes[ORDER_LANES];
 

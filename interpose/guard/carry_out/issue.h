@@ -27,6 +27,9 @@ struct issue_lane {
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
 } __attribute__((aligned(64)));
 
+/* 1: a policy wants the guard. Set once, before the first wrapper goes on. */
+extern uint32_t guard_on;
+
 /* The lock, and in lines of its own what it guards: who waits for the one must not slow down who writes the other. */
 extern struct guard_state {
     struct lock lock __attribute__((aligned(64)));

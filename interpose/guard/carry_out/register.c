@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/carry_out/lane_streams.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
@@ -21,7 +22,6 @@
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/carry_out/kinds.h"
 #include "interpose/record/recorder.h"
 #include "interpose/record/threads.h"
 

@@ -23,7 +23,6 @@
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"
-#include "interpose/guard/guard.h"
 #include "interpose/record/recorder.h"
 #include "interpose/record/threads.h"
 #include "interpose/state/capture.h"
@@ -155,8 +154,7 @@ void wait_deferred_make(const struct call *C, const struct due_waits *due)
 
 /* ---- all ---- */
 
-/* 0: there was nothing to wait for. */
-static int wait_for_all(const struct call *C)
+int wait_deferred_all(const struct call *C)
 {
     struct due_waits due;
     lock_take(&guard_state.lock);
@@ -169,15 +167,10 @@ static int wait_for_all(const struct call *C)
     return is_due;
 }
 
-void wait_deferred_all(struct call *C)
-{
-    wait_for_all(C);
-}
-
 int wait_deferred_where_lacking(struct call *C)
 {
     C->guarded.again = 0; /* its first time is over */
-    return guard_on && wait_for_all(C);
+    return guard_on && wait_deferred_all(C);
 }
 
 /* ---- memory ---- */

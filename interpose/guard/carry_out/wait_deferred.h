@@ -12,9 +12,9 @@
 
 /* ---- for the wrappers: what api.def's column `told` asks for ---- */
 
-/* The host waits for all work that it was promised to be done. The second, where memory lacked: 1 if there was such work,
- * so it is worth while to make the call once more. */
-void wait_deferred_all(struct call *C);
+/* The host waits for all work that it was promised to be done. 1: there was such work. The second is for where memory
+ * lacked: 1 says that it is worth while to make the call once more. */
+int wait_deferred_all(const struct call *C);
 int wait_deferred_where_lacking(struct call *C);
 
 /* The program is about to take away what C touches, or access to it: the host waits for what uses it still. Like the next,

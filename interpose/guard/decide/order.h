@@ -43,7 +43,7 @@ struct mark {
     struct lane_limits ordered;
 };
 
-/* The lane may touch the memory once more without being registered (claims.h). */
+/* The lane may touch the memory once more without being registered (repeat_rights.h). */
 struct repeat_right {
     uintptr_t key;  /* the memory's address; the lowest bit: by writing */
     uint64_t epoch; /* the order's plus one, while it holds */
@@ -51,7 +51,7 @@ struct repeat_right {
 
 struct lane {
     uint64_t ready; /* the order's epoch plus one: the newest operation was registered in it, and no mark is due */
-    uint64_t used;  /* claims by which operations came since anybody registered one: bits */
+    uint64_t used;  /* repeat rights by which operations came since anybody registered one: bits */
     uint8_t kind;
     uint8_t open;  /* 0: free */
     uint8_t waits; /* the host's waits were put on it after its newest operation: only a mark stands for that alone */
@@ -97,7 +97,7 @@ struct order {
     uint16_t high;                   /* lanes in use are below */
     uint16_t opaque_lanes;           /* that had an operation which touches everything, not known to be done */
     uint16_t domains_used;           /* contexts that ever had a lane: numbers below */
-    uint16_t free_running;           /* 1: there were non-blocking streams, who may be promised less (claims.h) */
+    uint16_t free_running;           /* 1: there were non-blocking streams, who may be promised less (repeat_rights.h) */
     uint32_t too_wide;               /* waits that covered more than was promised, for want of a mark */
     moment crowded;                  /* memory ran out at this moment: all before conflicts with all */
     struct lane_limits known;        /* what the host has waited for in single lanes, in legacy's terms */
@@ -105,8 +105,8 @@ struct order {
     moment need[ORDER_LANES];        /* what the operation being added has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
     struct order_domain domains[ORDER_DOMAINS];
-    uint64_t epoch __attribute__((aligned(64)));                    /* of claims: grows when a promise changes */
-    uint64_t active[ORDER_LANES / 64] __attribute__((aligned(64))); /* lanes with claims that were used: bits */
+    uint64_t epoch __attribute__((aligned(64)));                    /* of repeat rights: grows when a promise changes */
+    uint64_t active[ORDER_LANES / 64] __attribute__((aligned(64))); /* lanes whose repeat rights were used: bits */
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */
@@ -167,8 +167,8 @@ moment order_promised(const struct order *o, unsigned lane, unsigned other);
 /* Up to which moment the other lane's operations are done as far as hosts were told by legacy's waits. */
 moment order_known_until(const struct order *o, unsigned other);
 
-/* Notes that the operation being added, or the host, has to wait for the other lane's work up to `until`. order_plan_waits
- * or deferred_waits_plan turns the notes into waits; both in one step under the lock. */
+/* Notes that the operation being added, or the host, has to wait for the other lane's work up to `until`. order_add or
+ * deferred_waits_plan turns the notes into waits; both in one step under the lock. */
 void order_need(struct order *o, unsigned other, moment until);
 
 /* What to wait for so that the other lane's work up to `until` is done, and nothing that was not promised. */

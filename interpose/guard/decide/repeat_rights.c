@@ -11,7 +11,7 @@
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/order_lane.h"
 
-/* Where a new claim goes: in the place of its older one, of one that has ended, or else of any in its row. */
+/* Where a new right goes: in the place of its older one, of one that has ended, or else of any in its row. */
 static struct repeat_right *place_for(struct order *o, struct lane *lane, const struct memory *memory, uint32_t writes,
                                       uint64_t epoch)
 {
@@ -24,11 +24,11 @@ static struct repeat_right *place_for(struct order *o, struct lane *lane, const 
     return &lane->rights[first + (way < RIGHTS_ROW ? way : o->now % RIGHTS_ROW)];
 }
 
-/* Opaque work has ended all claims: it is such a first one. */
+/* Opaque work has ended all rights: it is such a first one. */
 void repeat_rights_make(struct order *o, struct lane *lane, const struct touched *touched)
 {
-    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED); /* a stream that comes ends claims without the lock */
-    if (lane->ready != epoch + 1) { /* where promises change all the time, claims would be made for nothing */
+    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED); /* a stream that comes ends rights without the lock */
+    if (lane->ready != epoch + 1) { /* where promises change all the time, rights would be made for nothing */
         __atomic_store_n(&lane->ready, epoch + 1, __ATOMIC_RELEASE);
         return;
     }
@@ -57,7 +57,7 @@ static void take_away(struct lane *lane, const struct memory *memory, uint32_t w
         __atomic_store_n(&lane->rights[slot].epoch, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Whoever has a claim on a memory has a row in its ledger. */
+/* A lane that has a right on a memory has a row in its ledger. */
 static void end_others(struct order *o, unsigned lane, const struct access *access)
 {
     const struct ledger *ledger = access->memory->ledger;
@@ -93,8 +93,8 @@ static int changes_promises(const struct order *o, const struct order_op *op)
     return op->work && (lane->kind == LANE_BLOCKING || !op->touched || op->join > JOIN_HOST);
 }
 
-/* As one operation on each of the lane's claims that was used. No blocking stream has worked since the lane's newest
- * operation, else there were no claims: so the context's promises are what they were. */
+/* As one operation on each memory on which the lane has used its right. No blocking stream has worked since the lane's
+ * newest operation, else there were no rights: so the context's promises are what they were. */
 static void register_used(struct order *o, unsigned number)
 {
     struct lane *lane = o->lanes[number];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a lane may do again without being registered. Once a default lane's operation is registered, the lane has a claim on
+ * What a lane may do again without being registered. Once a default lane's operation is registered, the lane has a right on
  * each memory that it touched: until another lane touches that memory, or a promise changes, the next operation on the same
- * memories needs no wait and no mark. So nobody has to be asked; that such operations came is noted in two words, and
- * counts as one operation as soon as anybody looks (repeat_rights_catch_up).
+ * memories needs no wait and no mark. That such operations came is noted in two words, and counts as one operation when the
+ * next call is registered (repeat_rights_catch_up).
  *
- * repeat_rights_use alone is called without the lock, by whoever holds the lane's gate (base/gate.h). It announces itself
- * first and looks at the claim afterwards; who takes a claim away does it the other way round. So one of the two sees the
- * other. Work that touches nothing needs no gate: nobody has to find it on its way.
+ * repeat_rights_use alone is called without the lock, by the thread that holds the lane's gate (base/gate.h). It announces
+ * itself first and looks at the right afterwards; a thread that takes a right away does it the other way round. So one of
+ * the two sees the other. Work that touches nothing needs no gate: no other call has to find it on its way.
  */
 #ifndef PTDS_REPEAT_RIGHTS_H
 #define PTDS_REPEAT_RIGHTS_H
@@ -27,7 +27,7 @@ static inline unsigned repeat_rights_row(const struct memory *memory)
     return memory->uid % (LANE_RIGHTS / RIGHTS_ROW) * RIGHTS_ROW;
 }
 
-/* Where the lane's claim on it lies, live or not; -1: it has none. */
+/* Where the lane's right on it lies, live or not; -1: it has none. */
 static inline int repeat_rights_slot(const struct lane *lane, const struct memory *memory, uint32_t writes)
 {
     const uintptr_t key = repeat_rights_key(memory, writes);
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) int repeat_rights_hold(const struct
     return 1;
 }
 
-/* 1: the lane's operation, which touches this, has claims on all of it and is noted. 0: it has to be registered. Writes
+/* 1: the lane's operation, which touches this, has rights on all of it and is noted. 0: it has to be registered. Writes
  * nothing but the lane's own words and its bit among the active ones. In line, since every launch asks. */
 static inline __attribute__((always_inline)) int repeat_rights_use(struct order *o, unsigned number,
                                                                    const struct touched *touched)
@@ -86,11 +86,11 @@ static inline int repeat_rights_are_ready(const struct order *o, unsigned lane)
     return __atomic_load_n(&o->lanes[lane]->ready, __ATOMIC_ACQUIRE) == __atomic_load_n(&o->epoch, __ATOMIC_ACQUIRE) + 1;
 }
 
-/* Before order_add of the operation (NULL: only the second half): other lanes' claims on what it touches end, all claims
+/* Before order_add of the operation (NULL: only the second half): other lanes' rights on what it touches end, all rights
  * where it changes a promise; then what repeat_rights_use noted is registered. */
 void repeat_rights_catch_up(struct order *o, const struct order_op *op);
 
-/* After an operation of a default lane was registered: it has claims on what it touched, if it was not the lane's first
+/* After an operation of a default lane was registered: it has rights on what it touched, if it was not the lane's first
  * since a promise changed. */
 void repeat_rights_make(struct order *o, struct lane *lane, const struct touched *touched);
 
@@ -100,7 +100,7 @@ int repeat_rights_has(const struct order *o, unsigned lane, const struct memory 
 /* The memory is somebody else's from now on. */
 void repeat_rights_forget(struct order *o, const struct memory *memory);
 
-/* All claims end: a promise has changed. */
+/* All rights end: a promise has changed. */
 static inline void repeat_rights_end(struct order *o)
 {
     __atomic_add_fetch(&o->epoch, 1, __ATOMIC_SEQ_CST);
