@@ -5,7 +5,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -139,60 +142,67 @@ void WaitForGate(void *)
         usleep(100);
 }
 
-long long NowNs()
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-// One thread loads a module while a host function keeps a stream busy; the others' longest call on a stream of their own.
-long long LongestCallDuringALoad(Library library)
+// One thread loads a module while a host function keeps a stream busy, until the gate opens. Meanwhile this thread writes to a
+// stream of its own, until `enough(writes so far)` or the gate opens. Says whether the module was still being loaded then.
+bool WritesDuringALoad(Library library, std::atomic<unsigned> *writes, const std::function<bool()> &enough)
 {
     CUcontext ctx;
     CUstream busy, own;
+    CUdeviceptr p;
+    std::atomic<bool> loaded{false};
     Symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")(&ctx);
     auto *create = Symbol<CUresult(CUstream *, unsigned)>(library, "cuStreamCreate");
     create(&busy, CU_STREAM_NON_BLOCKING);
     create(&own, CU_STREAM_NON_BLOCKING);
+    Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2")(&p, 4);
     Symbol<CUresult(CUstream, CUhostFn, void *)>(library, "cuLaunchHostFunc")(busy, WaitForGate, nullptr);
-    std::thread loader([=] {
+    std::thread loader([&] {
         CUmodule module;
         Symbol<CUresult(CUcontext)>(library, "cuCtxSetCurrent")(ctx);
         Symbol<CUresult(CUmodule *, const void *)>(library, "cuModuleLoadData")(&module, ".version 7.0");
-    });
-    std::thread opener([] {
-        usleep(100000);
-        __atomic_store_n(&host_gate, 1, __ATOMIC_RELEASE);
+        loaded = true;
     });
     auto *write = Symbol<CUresult(CUdeviceptr, unsigned, size_t, CUstream)>(library, "cuMemsetD32Async");
-    CUdeviceptr p;
-    Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2")(&p, 4);
-    long long longest = 0;
-    while (!__atomic_load_n(&host_gate, __ATOMIC_ACQUIRE)) {
-        long long start = NowNs();
+    for (; !__atomic_load_n(&host_gate, __ATOMIC_ACQUIRE) && !enough(); ++*writes)
         write(p, 1, 1, own);
-        longest = std::max(longest, NowNs() - start);
-    }
+    bool loading = !loaded;
+    __atomic_store_n(&host_gate, 1, __ATOMIC_RELEASE);
     loader.join();
-    opener.join();
-    return longest;
+    return loading;
 }
 
+// The gate opens when no write has returned for 50 ms: if none is ever held, it opens after a minute.
 TEST(Knobs, LoadHoldsOtherThreads)
 {
     InChild({{"SIM_LOAD_HOLDS", "1"}}, [](Library library) -> std::string {
         std::string wrong = Start(library);
         if (!wrong.empty())
             return wrong;
-        REQUIRE(LongestCallDuringALoad(library) >= 40000000);
+        std::atomic<unsigned> writes{0};
+        bool held = false;
+        std::thread opener([&] {
+            for (unsigned seen = 0, same = 0, looks = 0; !held && looks < 6000; looks++) {
+                usleep(10000);
+                same = writes == seen ? same + 1 : 0;
+                seen = writes;
+                held = same == 5;
+            }
+            __atomic_store_n(&host_gate, 1, __ATOMIC_RELEASE);
+        });
+        WritesDuringALoad(library, &writes, [] { return false; });
+        opener.join();
+        REQUIRE(held);
         return "";
     });
+    // Here this thread opens the gate itself, after 100 ms of writes: a write that the load holds never returns.
     InChild({}, [](Library library) -> std::string {
         std::string wrong = Start(library);
         if (!wrong.empty())
             return wrong;
-        REQUIRE(LongestCallDuringALoad(library) < 90000000);
+        std::atomic<unsigned> writes{0};
+        auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        REQUIRE(WritesDuringALoad(library, &writes, [&] { return std::chrono::steady_clock::now() > end; }));
+        REQUIRE(writes > 0);
         return "";
     });
 }
