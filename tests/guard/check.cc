@@ -23,7 +23,7 @@ class Checker
 {
 public:
     Checker(const Program &program, const Checks &checks)
-        : program_(program), checks_(checks), legacy_(program.world), executor_(program.world)
+        : program_(program), checks_(checks), legacy_(program.world), executor_(program.world, checks.strict)
     {
     }
 
@@ -59,7 +59,10 @@ private:
         if (is_operation(call.op)) {
             verdict_.operations++;
             const Set promised = checks_.host_order ? legacy_.before(i) : legacy_.streams_before(i);
-            compare(i, needed(i, promised), legacy_.before(i));
+            if (checks_.strict)
+                compare_strictly(i, needed(i, promised));
+            else
+                compare(i, needed(i, promised), legacy_.before(i));
         } else if (call.op != Op::Close && call.op != Op::SyncEnd) {
             /* What an earlier wait of the host's had to bring is that one's affair. */
             compare(i, is_host_wait(call.op) ? needed(i, legacy_.waited_by_streams(i)) : 0, legacy_.waited(i));
@@ -79,6 +82,32 @@ private:
                 need |= one(j);
         }
         return need;
+    }
+
+    /* Which of all earlier calls use memory that call i changes, or change what it uses. */
+    Set conflicting(int i) const
+    {
+        const Call &call = program_.calls[i];
+        Set found = 0;
+        for (int j = 0; j < i; j++) {
+            const Call &x = program_.calls[j];
+            if (made_ >> j & 1 && x.op == Op::Work && call.op == Op::Work && !x.opaque && !call.opaque && conflict(x, call))
+                found |= one(j);
+        }
+        return found;
+    }
+
+    void compare_strictly(int i, Set promised)
+    {
+        const Set conflicts = conflicting(i), forgotten = conflicts & ~legacy_.before(i);
+        compare(i, promised | conflicts, made_);
+        if (verdict_.fault != Fault::None || program_.has_parts())
+            return; /* the guard knows one span of a lane's parts */
+        /* Once a wait was made for one such conflict, legacy's waits may order another one by way of it. */
+        const bool silent = !said_ && !outcome_.unpromised && (forgotten & ~outcome_.without) != 0;
+        if (silent || (outcome_.unpromised && !forgotten))
+            fail(Fault::Said, -1, i);
+        said_ |= outcome_.unpromised;
     }
 
     bool joins(const Call &call, const Call &x) const
@@ -148,6 +177,7 @@ private:
     Executor executor_;
     Outcome outcome_;
     Set made_ = 0;
+    bool said_ = false;
     Set excess_ = 0; /* what the host waited for without need, where that is no fault */
     Verdict verdict_;
 };
@@ -163,6 +193,7 @@ const char *name(Fault fault)
                                          "the host may conclude too much",
                                          "order that legacy has not",
                                          "the host waits for what legacy does not",
+                                         "a wait that says of itself what is not so",
                                          "needless waits"};
     return kNames[int(fault)];
 }

@@ -12,12 +12,14 @@ namespace ptds_test
 
 enum class Fault : uint8_t {
     None,
-    Plan,     /* can't be carried out, or says what is not so */
-    Sound,    /* two calls that conflict lost their order */
-    Host,     /* the same, where the order came from a host that had waited */
-    Join,     /* the host may conclude something that is not so */
-    Minimal,  /* an order that legacy has not */
-    Waits,    /* a host that waits for more than under legacy: it may be what the rest waits for */
+    Plan,    /* can't be carried out, or says what is not so */
+    Sound,   /* two calls that conflict lost their order */
+    Host,    /* the same, where the order came from a host that had waited */
+    Join,    /* the host may conclude something that is not so */
+    Minimal, /* an order that legacy has not */
+    Waits,   /* a host that waits for more than under legacy: it may be what the rest waits for */
+    Said, /* under strict: a wait is said to be for a conflict that nothing else orders, and is not; or the other way round
+           */
     Needless, /* waits of a call that nothing promised conflicts with */
     Count
 };
@@ -37,6 +39,7 @@ struct Checks {
     bool host_order = true; /* what a host's wait ordered counts as promised */
     bool host_waits = true; /* for more than under legacy are a fault */
     bool needless = true;   /* is a fault */
+    bool strict = false;    /* what conflicts comes in the order of the calls, whatever is promised */
 };
 
 Verdict check(const Program &program, const Checks &checks);

@@ -46,8 +46,9 @@ enum : uint64_t { kBase = 0x7f0000000000, kBytes = 0x1000 };
 
 } // namespace
 
-Executor::Executor(const World &world) : world_(world), of_stream_(world.streams.size())
+Executor::Executor(const World &world, bool strict) : world_(world), of_stream_(world.streams.size())
 {
+    g_order.strict = strict;
     lanes_.reserve(64);
     for (int m = 0; m < kMemories; m++) {
         g_memories[m].base = kBase + m * 16 * kBytes;
@@ -222,6 +223,7 @@ void Executor::make_waits(int lane, const struct order_plan &plan, Outcome *outc
         if (outcome->error)
             return;
         outcome->waits.push_back(covered.covers);
+        outcome->unpromised |= wait.unpromised != 0;
         lanes_[lane].tail |= covered.covers;
     }
 }

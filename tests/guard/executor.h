@@ -24,12 +24,14 @@ struct Outcome {
     Set real = 0;                /* what really comes before it; for a host's wait, before its end */
     Set without = 0;             /* the same if the plan's waits were not made */
     std::vector<Set> waits;      /* what each wait covers */
+    bool unpromised = false;     /* one of them is said to be for what nothing else orders */
 };
 
 class Executor
 {
 public:
-    explicit Executor(const World &world);
+    /* strict: what nothing orders is ordered, too (policy strict). */
+    Executor(const World &world, bool strict);
     ~Executor();
     Executor(const Executor &) = delete;
     Executor &operator=(const Executor &) = delete;

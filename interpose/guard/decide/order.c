@@ -136,6 +136,15 @@ static void need_opaque(struct order *o, const struct order_op *op)
     }
 }
 
+/* A conflict that neither legacy nor the program orders, under strict. */
+static void need_unpromised(struct order *o, unsigned lane, unsigned other, moment until)
+{
+    if (until <= o->lanes[lane]->ordered[other] || until <= o->lanes[other]->completed)
+        return;
+    order_need(o, other, until);
+    o->unpromised[other / 64] |= UINT64_C(1) << other % 64;
+}
+
 static void need_memory(struct order *o, unsigned lane, const struct access *access)
 {
     const struct ledger *ledger = access->memory->ledger;
@@ -148,6 +157,8 @@ static void need_memory(struct order *o, unsigned lane, const struct access *acc
         moment promised = order_promised(o, lane, entry->lane);
         if (promised >= moment_later(first, o->lanes[entry->lane]->first))
             need(o, lane, entry->lane, moment_earlier(newest, promised));
+        if (__builtin_expect(o->strict && promised < newest, 0))
+            need_unpromised(o, lane, entry->lane, newest);
     }
 }
 
@@ -168,18 +179,19 @@ static void collect_needs(struct order *o, const struct order_op *op)
     }
     if (op->join == JOIN_CONTEXTS)
         need_all(o, op);
-    if (op->join == JOIN_ALL || (touched && touched->opaque)) {
+    int opaque = touched && touched->opaque, all = op->join == JOIN_ALL || opaque;
+    if (all)
         need_joined(o, op, 1);
+    for (unsigned i = 0; touched && !opaque && (!all || o->strict) && i < touched->count; i++)
+        need_memory(o, op->lane, &touched->at[i]);
+    if (all)
         return;
-    }
     if (op->join == JOIN_HOST)
         need_joined(o, op, 0);
     for (unsigned i = 0; o->crowded && i < o->high; i++)
         need_promised(o, op, i, o->lanes[i]->first, moment_earlier(o->crowded, o->lanes[i]->last));
     if (touched && o->opaque_lanes)
         need_opaque(o, op);
-    for (unsigned i = 0; touched && i < touched->count; i++)
-        need_memory(o, op->lane, &touched->at[i]);
 }
 
 /* ---- the waits ---- */
@@ -202,19 +214,26 @@ static int mark_for(const struct lane *lane, moment until, moment most)
     return best;
 }
 
+static int take_unpromised(struct order *o, unsigned other)
+{
+    uint64_t bit = UINT64_C(1) << other % 64, was = o->unpromised[other / 64];
+    o->unpromised[other / 64] = was & ~bit;
+    return (was & bit) != 0;
+}
+
 struct order_wait order_wait_until(struct order *o, unsigned other, moment until, moment promised)
 {
     const struct lane *others = o->lanes[other];
     if (others->last <= promised && !others->gone && !others->eager && !others->waits)
-        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
+        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last, 0};
     int mark = mark_for(others, until, promised);
     if (mark < 0 && others->last > promised)
         o->too_wide++;
     if (mark < 0)
         mark = mark_for(others, until, UINT64_MAX);
     if (mark < 0)
-        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
-    return (struct order_wait){(uint16_t)other, (int16_t)mark, covered(others, mark)};
+        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last, 0};
+    return (struct order_wait){(uint16_t)other, (int16_t)mark, covered(others, mark), 0};
 }
 
 static void make_wait(struct order *o, unsigned lane, struct order_wait wait)
@@ -246,10 +265,12 @@ static void plan_waits(struct order *o, const struct order_op *op, struct order_
         moment until = o->need[other];
         o->need[other] = 0;
         o->needing[newest] = o->needing[--o->needs];
+        int unpromised = take_unpromised(o, other);
         if (until <= o->lanes[lane]->ordered[other])
             continue;
-        moment promised = op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
+        moment promised = unpromised || op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
         struct order_wait wait = order_wait_until(o, other, until, promised);
+        wait.unpromised = unpromised;
         make_wait(o, lane, wait);
         plan->waits[plan->count++] = wait;
     }

@@ -97,6 +97,7 @@ struct order {
     uint16_t high;                   /* lanes in use are below */
     uint16_t opaque_lanes;           /* that had an operation which touches everything, not known to be done */
     uint16_t domains_used;           /* contexts that ever had a lane: numbers below */
+    uint8_t strict;                  /* 1: conflicts that nothing orders are ordered, too, as the operations came */
     uint16_t free_running;           /* 1: there were non-blocking streams, who may be promised less (repeat_rights.h) */
     uint32_t too_wide;               /* waits that covered more than was promised, for want of a mark */
     moment crowded;                  /* memory ran out at this moment: all before conflicts with all */
@@ -104,6 +105,7 @@ struct order {
     struct lane *lanes[ORDER_LANES]; /* made when first used */
     moment need[ORDER_LANES];        /* what the operation being added has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
+    uint64_t unpromised[ORDER_LANES / 64]; /* those of them of which more is needed than is promised: bits */
     struct order_domain domains[ORDER_DOMAINS];
     uint64_t epoch __attribute__((aligned(64)));                    /* of repeat rights: grows when a promise changes */
     uint64_t active[ORDER_LANES / 64] __attribute__((aligned(64))); /* lanes whose repeat rights were used: bits */
@@ -134,8 +136,9 @@ struct order_op {
  * lanes. */
 struct order_wait {
     uint16_t lane;
-    int16_t mark; /* ORDER_NEWEST: record an event there now */
-    moment until; /* what it covers of that lane */
+    int16_t mark;   /* ORDER_NEWEST: record an event there now */
+    moment until;   /* what it covers of that lane */
+    int unpromised; /* 1: legacy and the program promise less: two uses of one memory that nothing else orders */
 };
 
 struct order_plan {

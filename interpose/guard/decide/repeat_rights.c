@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims: how they are made and end, under the lock. Called by order.c and by the guard. Must not know the driver, lock, or
+ * Repeat rights: how they are made and end, under the lock. Called by order.c and by the guard. Must not know the driver, lock, or
  * call malloc.
  */
 #include "interpose/guard/decide/repeat_rights.h"
