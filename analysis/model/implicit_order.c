@@ -87,7 +87,7 @@ unsigned implicit_order_policy(const struct definitions *defs)
         return ORDER_LEGACY;
     if (setting_is(defs, "policy", "per-thread"))
         return ORDER_PER_THREAD | remaps;
-    if (setting_is(defs, "policy", "guarded"))
+    if (setting_is(defs, "policy", "guarded") || setting_is(defs, "policy", "strict"))
         return ORDER_GUARDED | remaps;
     if (setting_is(defs, "policy", "stream") && setting_is(defs, "guard", "1"))
         return (setting_is(defs, "PTDS_STREAM", "nonblocking") ? ORDER_STREAM_NON_BLOCKING : ORDER_STREAM) | remaps;

@@ -190,11 +190,13 @@ static void join_edge(struct model *model, struct order *order, const struct cal
     order_wait_stream(order, waits, behind, upto);
 }
 
-/* What the shim made streams wait for, for the sake of this call: where the work really is, and nowhere else. */
+/* What the shim made streams wait for, for the sake of this call: where the work really is, and nowhere else. What policy
+ * strict added is left out: the program has no such order, which is what the report is about. */
 static void join_edges(struct model *model, struct order *order, const struct call *call)
 {
     for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
-        join_edge(model, order, call, &call->edge[i]);
+        if (call->edge[i].why != PTDS_EDGE_UNPROMISED)
+            join_edge(model, order, call, &call->edge[i]);
     if (call->edges > CALL_EDGES)
         order_doubt_all(order);
 }

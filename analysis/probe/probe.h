@@ -20,7 +20,7 @@ enum {
     VARIANT_NONE, /* as bare, but the shim notes when CUDA work began and ended */
     VARIANT_OBSERVE,
     VARIANT_FIRST_POLICY,
-    VARIANTS_MOST = 8,
+    VARIANTS_MOST = 10,
     PROBE_LAST_WORDS = 3,
     PROBE_ERROR_SIZE = OUTPUTS_ERROR_SIZE
 };

@@ -57,7 +57,8 @@ const char *env_policy_word(void)
 
 int env_policy_guards(void)
 {
-    return env_get()->policy == ENV_POLICY_guarded || env_get()->policy == ENV_POLICY_stream;
+    enum env_policy policy = env_get()->policy;
+    return policy == ENV_POLICY_guarded || policy == ENV_POLICY_stream || policy == ENV_POLICY_strict;
 }
 
 static int parse_policy(const char *value, enum env_policy *out)

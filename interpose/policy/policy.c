@@ -53,6 +53,7 @@ void policy_choose(void)
     const struct policy *policy = chosen[env->policy];
     routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
+    guard_state.order.strict = policy->orders_all != 0;
     if (guard_on)
         queue_share_limit();
     memory_object_gone = guard_on ? object_changes_memory_gone : NULL;

@@ -160,7 +160,7 @@ void recorder_call(struct call *C)
     write_record(append_here(C->thread, PTDS_REC_CALL, record_size(C)), C, 0, stack);
 }
 
-void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)
+void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until, enum ptds_edge_why why)
 {
     C->flags |= PTDS_CALL_SHIM_EDGE;
     if (!C->enter || !recorder_on())
@@ -171,6 +171,8 @@ void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t unt
     record->waits = waits;
     record->behind = behind;
     record->until = until;
+    record->why = why;
+    record->unused = 0;
     append_commit(C->thread);
     C->edges += C->edges < UINT16_MAX;
 }

@@ -38,7 +38,7 @@ void recorder_forget_caches(struct thread *thread);
 void recorder_call(struct call *C);
 
 /* The shim made stream `waits` wait for stream `behind` (uids): for its work of calls that began before `until` (ticks). */
-void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until);
+void recorder_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until, enum ptds_edge_why why);
 
 /* Definitions; `stack` is the id of the creating call's, 0: none. */
 void recorder_context(const struct context *context, enum ptds_life state);

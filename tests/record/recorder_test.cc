@@ -169,7 +169,7 @@ TEST_F(Calls, NothingWhereItIsOff)
     recorder_running = 2;
     record(made());
     struct call call = made();
-    recorder_edge(&call, 1, 2, 3);
+    recorder_edge(&call, 1, 2, 3, PTDS_EDGE_PROMISED);
     EXPECT_EQ(0u, recorder_stack(&call));
     recorder_running = 1;
     EXPECT_EQ(nullptr, thread_.counts);
@@ -182,7 +182,7 @@ TEST_F(Calls, TheShimsWaitsStandBeforeTheirCall)
 {
     struct call call = made();
     call.flags = PTDS_CALL_LEGACY;
-    recorder_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23, PTDS_EDGE_PROMISED);
     EXPECT_EQ(uint32_t{PTDS_CALL_LEGACY | PTDS_CALL_SHIM_EDGE}, call.flags);
     auto edge = last<ptds_rec_EDGE>(PTDS_REC_EDGE);
     EXPECT_EQ(21u, edge.waits);
@@ -190,10 +190,10 @@ TEST_F(Calls, TheShimsWaitsStandBeforeTheirCall)
     EXPECT_EQ(23u, edge.until);
     EXPECT_EQ(1u, call.edges);
     call.edges = UINT16_MAX;
-    recorder_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23, PTDS_EDGE_PROMISED);
     EXPECT_EQ(UINT16_MAX, call.edges);
     call.enter = call.edges = 0; /* it is not recorded itself */
-    recorder_edge(&call, 21, 22, 23);
+    recorder_edge(&call, 21, 22, 23, PTDS_EDGE_PROMISED);
     EXPECT_EQ(0u, call.edges);
     EXPECT_EQ(2u, all<ptds_rec_EDGE>(PTDS_REC_EDGE).size());
 }
@@ -260,7 +260,7 @@ TEST_F(Calls, ThereIsNoRoomFor)
     const uint64_t before = store_header()->refused;
     record(made());
     struct call call = made();
-    recorder_edge(&call, 1, 2, 3);
+    recorder_edge(&call, 1, 2, 3, PTDS_EDGE_PROMISED);
     EXPECT_EQ(0u, call.edges);
     EXPECT_EQ(2u, thread_.lost);
     EXPECT_EQ(before + 2, store_header()->refused);

@@ -159,7 +159,8 @@ void issue_waits(struct call *C, unsigned lane, uint32_t own, const struct order
             wait_for_newest(issue_lanes[lane].handle, wait->lane, tickets[i]);
         else
             wait_for_mark(issue_lanes[lane].handle, wait->lane, wait->mark, tickets[i]);
-        recorder_edge(C, issue_lanes[lane].uid, behind, C->enter);
+        recorder_edge(C, issue_lanes[lane].uid, behind, C->enter,
+                      wait->unpromised ? PTDS_EDGE_UNPROMISED : PTDS_EDGE_PROMISED);
     }
     cancel_back(cancel);
     errno = saved;

@@ -411,5 +411,7 @@ unsigned order_choose(const struct order *o, const struct order_op *op, const ui
 
 void order_reset(struct order *o)
 {
+    uint8_t strict = o->strict; /* the policy stays */
     memset(o, 0, sizeof *o);
+    o->strict = strict;
 }
