@@ -26,7 +26,7 @@ struct policy {
     void (*stream_gone)(CUstream stream);
     int wants_footprint; /* 1: needs to know before the call what the call touches */
     int quick;           /* default-stream work goes to the thread's one lane, whatever it is */
-    int orders_all; /* 1: the guard orders conflicts that neither legacy nor the program orders, too */
+    int orders_all;      /* 1: the guard orders conflicts that neither legacy nor the program orders, too */
     int guards; /* 1: the guard keeps legacy order, and sees all work, also what stays or names a stream of the program's */
 };
 
