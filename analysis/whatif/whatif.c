@@ -201,7 +201,8 @@ static enum default_cost no_gain_of(const struct report *report, const struct wh
 {
     struct default_stream found = default_cost_of(report);
     bool sure = found.cost == DEFAULT_UNUSED || found.cost == DEFAULT_ALONE ||
-                (found.cost == DEFAULT_NO_WAIT && !found.or_more && replay_found(whatif).least_ns == 0);
+                (found.cost == DEFAULT_NO_WAIT && !found.or_more && whatif->doubt == WHATIF_SURE &&
+                 replay_found(whatif).least_ns == 0);
     return sure ? found.cost : DEFAULT_UP_TO;
 }
 

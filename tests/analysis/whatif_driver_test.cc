@@ -287,8 +287,8 @@ TEST(WhatIfDriver, WhereFewTimesAreMissingItIsNoGuess)
     run.found.no_gain = DEFAULT_UP_TO;
     TextOf out;
     whatif_text(&run.found, &out);
-    EXPECT_NE(std::string::npos, out.text.find("  1 of 20 operations have no GPU times; theirs are guessed")) << run.said;
-    EXPECT_EQ(std::string::npos, run.said.find("A guess")) << run.said;
+    EXPECT_NE(std::string::npos, out.text.find("  1 of 20 operations have no GPU times; theirs are guessed")) << out.text;
+    EXPECT_EQ(std::string::npos, out.text.find("A guess")) << out.text;
 }
 
 /* ---- how the shim keeps an order ---- */

@@ -299,8 +299,7 @@ TEST(DefaultStream, ClaimsNoMostWhereSeveralThreadsMeet)
 {
     Built one(BuildTrace("1@0 launch s=B1 k=a\n1@5 launch s=L k=b\n1@10+3000 sync s=L\n1@10000 none\n"));
     EXPECT_EQ(DEFAULT_UP_TO, default_cost_of(one.get()).cost);
-    EXPECT_TRUE(Has(Screen(one), "Default stream: threads waited up to 3.0 ms (30 %); gain unknown\n"))
-        << Screen(one);
+    EXPECT_TRUE(Has(Screen(one), "Default stream: threads waited up to 3.0 ms (30 %); gain unknown\n")) << Screen(one);
     Built several(BuildTrace("1@0 launch s=B1 k=a\n2@5 launch s=L k=b\n2@10+3000 sync s=L\n1@10000 none\n"));
     EXPECT_TRUE(Has(Screen(several), "Default stream: threads waited 3.0 ms (30 %) or more; gain unknown\n"))
         << Screen(several);
