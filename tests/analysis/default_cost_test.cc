@@ -155,7 +155,8 @@ TEST(TheGain, OfAReplayIsNothingWhereTheReportKnowsIt)
     EXPECT_EQ("What if default-stream work ran elsewhere? Nothing to gain: one thread, one stream\n", alone.said);
     const WhatIf unused("1@0 launch s=N1 k=a\n1@5 launch s=N2 k=a\n1@10+900 sync s=N1\n1@1000+10 sync s=N2\n");
     EXPECT_EQ("What if default-stream work ran elsewhere? Nothing to gain: the default stream is not used\n", unused.said);
-    const WhatIf no_wait("1@0 launch s=L k=a\n1@5 launch s=N1 k=b\n1@10+900 sync s=L\n1@950+10 sync s=N1\n");
+    const WhatIf no_wait("1@0 launch s=B1 k=a\n1@10 record s=L e=E\n1@30+30000 sync s=B1\n1@30100 launch s=B2 k=b\n"
+                         "1@30110+30000 sync s=B2\n1@60200 none\n");
     EXPECT_EQ(
         "What if default-stream work ran elsewhere? Nothing to gain: no call waited longer because of the default stream\n",
         no_wait.said);
