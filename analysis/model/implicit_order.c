@@ -80,6 +80,11 @@ static bool setting_is(const struct definitions *defs, const char *name, const c
     return text != NULL && strncmp(text, value, strlen(value)) == 0;
 }
 
+bool implicit_order_is_strict(const struct definitions *defs)
+{
+    return setting_is(defs, "policy", "strict");
+}
+
 unsigned implicit_order_policy(const struct definitions *defs)
 {
     unsigned remaps = setting_is(defs, "PTDS_EXPLICIT_LEGACY", "remap") ? ORDER_REMAPS_EXPLICIT : 0;
@@ -87,7 +92,7 @@ unsigned implicit_order_policy(const struct definitions *defs)
         return ORDER_LEGACY;
     if (setting_is(defs, "policy", "per-thread"))
         return ORDER_PER_THREAD | remaps;
-    if (setting_is(defs, "policy", "guarded") || setting_is(defs, "policy", "strict"))
+    if (setting_is(defs, "policy", "guarded") || implicit_order_is_strict(defs))
         return ORDER_GUARDED | remaps;
     if (setting_is(defs, "policy", "stream") && setting_is(defs, "guard", "1"))
         return (setting_is(defs, "PTDS_STREAM", "nonblocking") ? ORDER_STREAM_NON_BLOCKING : ORDER_STREAM) | remaps;

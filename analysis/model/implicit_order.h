@@ -105,6 +105,9 @@ struct ordered implicit_order_under(unsigned policy, const struct order_call *ca
 /* Whether the policy promises legacy order wherever two calls use the same memory. */
 bool implicit_order_promises(unsigned policy);
 
+/* Whether the run's policy also ordered conflicts that neither legacy nor the program orders. */
+bool implicit_order_is_strict(const struct definitions *defs);
+
 /* The policy that a run had, by its settings; ORDER_AS_RUN where they name none that is known: so had the `stream` of older
  * releases, which promised nothing and does not have the setting `guard`. */
 unsigned implicit_order_policy(const struct definitions *defs);

@@ -7,6 +7,7 @@
 #include "analysis/report/outcome.h"
 
 #include "analysis/base/text.h"
+#include "analysis/model/implicit_order.h"
 #include "analysis/report/report.h"
 
 /* An order at the finding's site that this run's policy took away, by its example: a proven one where the finding says
@@ -66,6 +67,7 @@ struct outcome outcome_of(const struct report *report)
     struct outcome outcome = {.lack = lack_of(report)};
     bool records = outcome.lack != LACK_LOOK && outcome.lack != LACK_RECORDS;
     outcome.complete = outcome.lack == LACK_NONE;
+    outcome.ordered = implicit_order_is_strict(&report->trace.defs);
     outcome.seen = report->trace.calls - report->left_out;
     outcome.calls = report->has_counts ? report->totals.calls : records ? outcome.seen : 0;
     if (report->left_out != 0 && outcome.calls < report->trace.calls)

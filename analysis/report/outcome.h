@@ -27,6 +27,7 @@ struct outcome {
     enum lack lack;
     uint64_t possible; /* conflicts that put nothing in doubt, but may be some (unordered-conflict); none where doubt says
                           more */
+    bool ordered;      /* policy strict ordered these: they put nothing in doubt */
     bool complete;     /* nothing is known to be lacking */
     uint64_t seen, calls; /* calls that were looked at, of how many; calls 0: nobody knows how many there were */
     bool little;          /* ... less than half: that nothing was found there says little of the run */

@@ -5,16 +5,18 @@
  * only passed on: an error only where both ranges are known, else a note.
  */
 #include "analysis/findings/rule.h"
+#include "analysis/model/implicit_order.h"
 
 /* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. So it is where
  * a kernel takes part: which bytes of the allocation it reaches cannot be seen, and streams often work on parts of one. */
-enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL, BY_HOST_MEMORY };
+enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL, BY_HOST_MEMORY, ORDERED };
 static const char *const details[] = {
     "both from one thread",
     "from two threads: an order that no CUDA call shows would make it right",
     "possible: how much of the memory a kernel uses, or whether it writes it, is not known",
     "possible, as the same kernel on several streams: programs give each a part of the memory, or what it only reads",
     "the host could see in its memory that the first was done: an order that no CUDA call shows would make it right",
+    "policy strict ordered both in this run; under another policy nothing does",
 };
 
 static const char *const sentences[PER_DETAIL(details)] = {
@@ -24,22 +26,26 @@ static const char *const sentences[PER_DETAIL(details)] = {
     [ONE_KERNEL] =
         "The kernel uses the same memory on several streams, which nothing orders: right where each only reads, or "
         "has a part of its own.",
+    [ORDERED] =
+        "Both use the same memory, one may write what the other uses, and neither streams, events nor the host order "
+        "them in the program.",
 };
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_NOTE,
-                                               SEVERITY_WARNING};
-    static const enum doubt doubts[] = {DOUBT_WRONG, DOUBT_MAY, DOUBT_MAY, DOUBT_NONE, DOUBT_MAY};
+    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE,
+                                               SEVERITY_NOTE,  SEVERITY_WARNING, SEVERITY_WARNING};
+    static const enum doubt doubts[] = {DOUBT_WRONG, DOUBT_MAY, DOUBT_MAY, DOUBT_NONE, DOUBT_MAY, DOUBT_NONE};
     const struct edge_pair *pair = view->unordered;
     if (pair == NULL)
         return;
     bool same = pair->first.object != 0 && pair->first.object == pair->second.object;
-    uint32_t detail = same                                       ? ONE_KERNEL
-                      : !pair->definite                          ? POSSIBLE
-                      : pair->first.thread != view->call->thread ? ACROSS_THREADS
-                      : pair->host_may_know                      ? BY_HOST_MEMORY
-                                                                 : ONE_THREAD;
+    uint32_t detail = implicit_order_is_strict(&run->trace->defs) ? ORDERED
+                      : same                                      ? ONE_KERNEL
+                      : !pair->definite                           ? POSSIBLE
+                      : pair->first.thread != view->call->thread  ? ACROSS_THREADS
+                      : pair->host_may_know                       ? BY_HOST_MEMORY
+                                                                  : ONE_THREAD;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
     finding_severity(finding, severities[detail]);
     finding_doubt(finding, doubts[detail]);

@@ -79,6 +79,11 @@ struct line opening_outcome(const struct report *report)
                  text_share(outcome.seen, outcome.calls).text);
         return line;
     }
+    if (outcome.doubt == DOUBT_NONE && outcome.possible != 0 && outcome.ordered) {
+        line_add(&line, "%s%s: strict ordered %s that the program does not order (unordered-conflict)",
+                 outcome_words[DOUBT_NONE], as_far[outcome.lack], text_plural(outcome.possible, "conflict").text);
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE && outcome.possible != 0) {
         line_add(&line, "%s%s (%s: unordered-conflict)", outcome_words[DOUBT_NONE],
                  outcome.complete ? ", as far as can be seen" : as_far[outcome.lack],

@@ -28,10 +28,10 @@ COMPLETE(outcome_words, DOUBTS);
 
 const char *verdict_words_outcome(struct outcome outcome)
 {
-    return outcome.doubt != DOUBT_NONE                  ? outcome_words[outcome.doubt]
-           : outcome.little                             ? "hardly seen"
-           : !outcome.complete || outcome.possible != 0 ? "Right so far"
-                                                        : outcome_words[DOUBT_NONE];
+    return outcome.doubt != DOUBT_NONE                                        ? outcome_words[outcome.doubt]
+           : outcome.little                                                   ? "hardly seen"
+           : !outcome.complete || (outcome.possible != 0 && !outcome.ordered) ? "Right so far"
+                                                                              : outcome_words[DOUBT_NONE];
 }
 
 const uint64_t *verdict_words_all(const struct report *report, uint64_t verdicts[VERDICTS])

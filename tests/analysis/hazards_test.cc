@@ -430,6 +430,24 @@ TEST(Selection, AThreadLivesFromItsFirstCallOfIt)
     EXPECT_EQ(1180000u + 100000u, Built(trace, selection)->totals.threads_ns);
 }
 
+const std::string races = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                          "1@20 launch s=N1 k=_Z5writePf args=A\n"
+                          "1@21 copy s=N2 src=A to=pinned dst=0x7f0000000000 bytes=64\n";
+
+/* The program's race is a finding, and the run is right. */
+TEST(UnorderedConflict, UnderStrictIsOrdered)
+{
+    Built report(BuildTrace("setting policy=strict\n" + races));
+    ASSERT_EQ(1u, report.Of("unordered-conflict").size()) << report.Text();
+    EXPECT_EQ(DOUBT_NONE, report.Of("unordered-conflict")[0]->doubt);
+    EXPECT_NE(std::string::npos,
+              report.Text().find("Right: strict ordered 1 conflict that the program does not order (unordered-conflict)\n"))
+        << report.Text();
+    Built guarded(BuildTrace("setting policy=guarded\n" + races));
+    EXPECT_EQ(std::string::npos, guarded.Text().find("strict")) << guarded.Text();
+    EXPECT_NE(std::string::npos, guarded.Text().find("May be wrong: #1 unordered-conflict")) << guarded.Text();
+}
+
 TEST(ProcessSwitch, IsABannerInEveryReport)
 {
     Built report(BuildTrace("setting CUDA_LAUNCH_BLOCKING=1\n1@0 launch s=N1 k=a\n"));
