@@ -26,7 +26,7 @@ enum {
 };
 
 struct run {
-    unsigned round; /* 0 warms up, is recorded, and does not count for times */
+    unsigned round; /* 0 warms up, is recorded, and does not count for times; of a shaken variant the seed */
     struct ending ending;
     bool leaves; /* processes in the background: what it did is not known whole */
     uint64_t ns;
@@ -38,6 +38,7 @@ struct variant {
     const char *name;
     const char *policy;
     unsigned lanes; /* PTDS_LANES; 0: as the caller has it */
+    bool shaken;    /* each run with another PTDS_SHAKE */
     bool asked;     /* its answer decides the exit status */
     bool given_up;  /* it hung, and is not run again */
     TABLE_OF(struct run) runs;
@@ -62,6 +63,7 @@ struct probe {
     const char *auditor; /* --audit; NULL: as the caller has it */
     const char *command; /* --compare; NULL: the probe compares by itself */
     enum lanes lanes;
+    unsigned seeds;      /* --shake: runs of `shaken`, with seeds from 1 */
     unsigned rounds;     /* that count; twice as many where times are close */
     uint64_t timeout_ns; /* 0: ten times what bare takes, and ten seconds; bare has no limit then */
     struct folder folder;
@@ -71,6 +73,7 @@ struct probe {
     /* The result. */
     struct variant variants[VARIANTS_MOST]; /* bare, none, observe, then the policies */
     size_t count;
+    struct variant shaken[VARIANTS_MOST]; /* by the same index: none and the policies, with work delayed */
     struct comparable comparable;
     struct learnt *learnt; /* of each thing, from the bare runs */
     bool interrupted, out_of_memory;

@@ -10,13 +10,14 @@
 #include "analysis/findings/rule.h"
 #include "analysis/base/text.h"
 
-enum { LAUNCH_BLOCKING, TOOL, SYNC_MEMOPS, SYNC_MEMOPS_RANGE };
+enum { LAUNCH_BLOCKING, TOOL, SYNC_MEMOPS, SYNC_MEMOPS_RANGE, SHAKEN };
 
 static const char *const details[] = {
     "every launch waits for its kernel",
     "a profiler, debugger or checker is in the process: it may run kernels one at a time, and times are its own, too",
     "synchronous memory operations: copies and memsets of this context wait until they are done (CU_CTX_SYNC_MEMOPS)",
     "synchronous memory operations on single allocations (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)",
+    "work starts late at random: times are not the program's",
 };
 
 enum { CTX_SYNC_MEMOPS = 0x80, POINTER_ATTRIBUTE_SYNC_MEMOPS = 6 };
@@ -63,8 +64,11 @@ static void end(struct rule_run *run)
     const struct definitions *defs = &run->trace->defs;
     const char *blocking = definitions_setting(defs, "CUDA_LAUNCH_BLOCKING");
     const char *preload = definitions_setting(defs, "LD_PRELOAD");
+    const char *shake = definitions_setting(defs, "PTDS_SHAKE");
     if (is_on(blocking))
         about(run, LAUNCH_BLOCKING, "CUDA_LAUNCH_BLOCKING", blocking);
+    if (is_on(shake))
+        about(run, SHAKEN, "PTDS_SHAKE", shake);
     static const char *const injections[] = {"CUDA_INJECTION64_PATH", "CUDA_INJECTION32_PATH"};
     for (size_t i = 0; i < sizeof injections / sizeof injections[0]; i++) {
         const char *value = definitions_setting(defs, injections[i]);
@@ -91,6 +95,7 @@ static const struct rule rule = {
     .good = "setting CUDA_LAUNCH_BLOCKING=0\n"
             "setting CUDA_MODULE_LOADING=EAGER\n"
             "setting CUDA_INJECTION64_PATH=\n"
+            "setting PTDS_SHAKE=\n"
             "setting LD_PRELOAD=/usr/lib/libptds.so\n"
             "1@0 config flags=4\n"
             "1@10 config api=cuPointerSetAttribute flags=1\n"

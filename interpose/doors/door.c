@@ -15,6 +15,7 @@
 #include "interpose/doors/wrappers.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/others.h"
+#include "interpose/driver/shake.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
@@ -34,14 +35,25 @@ static int asks_for_others(int id)
     return id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
 }
 
+/* 1: something stands around single functions of the driver, under any policy. */
+static int functions_are_wrapped(void)
+{
+    return moments_wanted() || shake_wanted();
+}
+
+static int is_wrapped(int id, int twin)
+{
+    return watch_moments_row(id, twin) || shake_row(id, twin);
+}
+
 int door_idle(void)
 {
-    return door_inert() && !moments_wanted();
+    return door_inert() && !functions_are_wrapped();
 }
 
 int door_passes(int id)
 {
-    return door_inert() && !(asks_for_others(id) && moments_wanted());
+    return door_inert() && !(asks_for_others(id) && functions_are_wrapped());
 }
 
 /* 1: the program may be given a twin's own address, since no call has to be looked at: nothing is recorded, and 0x1 is left
@@ -85,7 +97,7 @@ void *door_answer(void *real, const void *caller)
     int twin, id = driver_row(real, &twin);
     if (id < 0 || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
-    if (watch_moments_row(id, twin))
+    if (is_wrapped(id, twin))
         return door_own(id, twin);
     if (door_passes(id) || (!asks_for_others(id) && excluded_directly(caller)))
         return real;
@@ -101,7 +113,7 @@ void *door_own(int id, int twin)
 void *door_others(void *found, int id, int twin, const void *caller)
 {
     int is_linked = id >= 0 && others_look() && others_function[id][twin] == found;
-    if (!is_linked || (door_passes(id) && !watch_moments_row(id, twin)) || driver_owns(caller))
+    if (!is_linked || (door_passes(id) && !is_wrapped(id, twin)) || driver_owns(caller))
         return found; /* what that function calls is not known; it may ask the shim's doors for it */
     return !asks_for_others(id) && excluded_directly(caller) ? found : wrappers_exported[id][twin];
 }
@@ -149,6 +161,7 @@ int door_open(void)
             recorder_started = untabled_report;
             recorder_ending = untabled_report_calls;
             policy_choose();
+            shake_begin();
             go_direct();
             go_quickly();
             watch_moments_all();

@@ -301,6 +301,14 @@ int driver_row(const void *address, int *twin)
     return -1;
 }
 
+void driver_replace(int id, int twin, void *function)
+{
+    lock_take(&adopting);
+    note(function, id, twin);
+    __atomic_store_n(&driver_real[id][twin], function, __ATOMIC_RELEASE);
+    lock_drop(&adopting);
+}
+
 void *driver_twin_by_name(const char *name)
 {
     char twin[128];

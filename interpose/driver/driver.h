@@ -23,6 +23,7 @@ extern void *driver_real[API_COUNT][2];
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
     X(cuCtxGetFlags) \
+    X(cuCtxGetId) \
     X(cuDeviceGetAttribute) \
     X(cuDeviceGetCount) \
     X(cuDeviceGetName) \
@@ -110,6 +111,10 @@ void driver_pin(void);
 
 /* The row of a real address; -1 if it is none of the table's. */
 int driver_row(const void *address, int *twin);
+
+/* From now on the shim calls that function in the place of the driver's, and its address is the row's, too. While the doors
+ * open. */
+void driver_replace(int id, int twin, void *function);
 
 /* Whether the driver exports name_ptsz or name_ptds: then name treats the default stream. The twin's address or NULL. */
 void *driver_twin_by_name(const char *name);

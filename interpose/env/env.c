@@ -124,6 +124,17 @@ static int parse_lanes(const char *value, unsigned *out)
     return 1;
 }
 
+/* 0: unset. */
+static int parse_seed(const char *value, unsigned *out)
+{
+    long number = 0;
+    *out = 0;
+    if (*value && (!parse_integer(value, &number) || number < 1))
+        return 0;
+    *out = (unsigned)number;
+    return 1;
+}
+
 static int parse_stream(const char *value, struct env_stream *out)
 {
     size_t word = strcspn(value, ",");

@@ -48,6 +48,7 @@ enum env_trust { ENV_TRUST_CODE, ENV_TRUST_NAMES };
 struct env {
     enum env_policy policy;
     unsigned lanes;
+    unsigned shake; /* a seed; 0: work is not delayed */
     struct env_stream stream;
     int remap_explicit;
     const char *exclude, *include; /* NULL: no list */

@@ -276,9 +276,9 @@ TEST(Limits, HalfRemappedOnlyWhereSomeWorkMoved)
 
 TEST(Limits, ProcessSwitchesAreOnUnlessEmptyOrZero)
 {
-    for (const char *setting : {"CUDA_LAUNCH_BLOCKING=1", "CUDA_LAUNCH_BLOCKING=2"})
+    for (const char *setting : {"CUDA_LAUNCH_BLOCKING=1", "CUDA_LAUNCH_BLOCKING=2", "PTDS_SHAKE=7"})
         EXPECT_NE("", Of("process-switch", "setting " + std::string(setting) + "\n1@0 launch s=N1 k=a\n")) << setting;
-    for (const char *setting : {"CUDA_LAUNCH_BLOCKING=0", "CUDA_LAUNCH_BLOCKING=", "CUDA_LAUNCH=1"})
+    for (const char *setting : {"CUDA_LAUNCH_BLOCKING=0", "CUDA_LAUNCH_BLOCKING=", "CUDA_LAUNCH=1", "PTDS_SHAKE="})
         EXPECT_EQ("", Of("process-switch", "setting " + std::string(setting) + "\n1@0 launch s=N1 k=a\n")) << setting;
     for (const char *api :
          {"cuCtxSetFlags", "cuCtxSetFlags_v2", "cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxSetFlags_v2"})

@@ -42,15 +42,15 @@ random_reference() {
     verdict "$status" "$program: $seeds seeds on the simulated driver, $(wc -l <"$WORK/$program.reference.wrong") wrong"
 }
 
-# random_differ NAME: how many of the reference's lines it lacks.
-random_differ() { grep -vxFf "$WORK/$2.lines" "$WORK/$1.reference.lines" | grep -c . || true; }
+# random_differ PROGRAM NAME SEEDS: how many of the reference's first SEEDS lines it lacks.
+random_differ() { head -n "$3" "$WORK/$1.reference.lines" | grep -vxFf "$WORK/$2.lines" | grep -c . || true; }
 
 # random_same PROGRAM SEEDS NAME POLICY [VARIABLE=value...]: none may differ.
 random_same() {
     local program=$1 seeds=$2 name=$1.$3 policy=$4 differ shown=$3
     shift 4
     random_lines "$program" "$name" "$seeds" "$policy" "$@"
-    differ=$(random_differ "$program" "$name")
+    differ=$(random_differ "$program" "$name" "$seeds")
     verdict "$([[ $differ == 0 && $ENDS == 0 && ! -s $WORK/$name.wrong ]] && echo 0 || echo 1)" \
         "$program: $shown, $differ of $seeds seeds differ, $ENDS processes hang or crash"
     head -3 "$WORK/$name.wrong" | while read -r line; do note "       $line"; done
@@ -62,6 +62,17 @@ random_moves() {
     run_as 60 "random_moves.$1" "$@" PTDS_REPORT=summary "$(find_program apps/random/random_turns)" 1 4
     grep -q ' [1-9][0-9]* remapped' "$WORK/random_moves.$1.err" || status=1
     verdict "$status" "random_turns: $1 moves work"
+}
+
+# random_shaken PROGRAM SEEDS "VARIABLE=value...": the same with work that starts late at random (PTDS_SHAKE), a third of the seeds, 200
+# at most. Few a process, since a thread's first operations are delayed most.
+random_shaken() {
+    local -r program=$1 seeds=$((($2 + 2) / 3 < 200 ? ($2 + 2) / 3 : 200))
+    # shellcheck disable=SC2086
+    {
+        SEEDS_AT_ONCE=4 random_same "$program" "$seeds" "guarded, shaken" guarded PTDS_SHAKE=$FIRST_SEED ${3:-}
+        SEEDS_AT_ONCE=4 random_same "$program" "$seeds" "guarded, 4 lanes, shaken" guarded PTDS_LANES=4 PTDS_SHAKE=$FIRST_SEED ${3:-}
+    }
 }
 
 # random_policies SEEDS "VARIABLE=value...": under every policy that promises to be right.
@@ -76,6 +87,7 @@ random_policies() {
             random_same "$program" "$1" "guarded, 4 lanes" guarded PTDS_LANES=4 ${2:-}
             random_same "$program" "$1" stream stream PTDS_STREAM=blocking ${2:-}
         }
+        random_shaken "$program" "$1" "${2:-}"
     done
 }
 
@@ -91,7 +103,7 @@ section_random() {
     for program in random_turns random_adders; do
         random_reference "$program" "$seeds" "LD_LIBRARY_PATH=$folder" "$without"
         random_lines "$program" "$program.bare" "$seeds" bare "$without"
-        note "     $program: bare on this driver, $(random_differ "$program" "$program.bare") of $seeds seeds differ"
+        note "     $program: bare on this driver, $(random_differ "$program" "$program.bare" "$seeds") of $seeds seeds differ"
     done
     random_policies "$seeds" "$without"
 }

@@ -463,6 +463,49 @@ TEST(Answer, TheRecordProvesItWrong)
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
 }
 
+TEST(Answer, WorkThatStartsLateShowsItWrong)
+{
+    Case one;
+    facts shaken = {}, none = {};
+    one.all.shaken = &shaken;
+    one.all.shaken_none = &none;
+    const std::string fine = "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)";
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, fine);
+    shaken.runs = none.runs = 5;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, fine);
+    EXPECT_STREQ("as bare in 5 runs", policy_answer_words_shaken(&shaken).text);
+    one.Differs(shaken);
+    shaken.round = 3;
+    one.Says(
+        WORD_DO_NOT, WHY_SHAKEN, 1,
+        "do not use guarded: when work starts late, 2 of 5 runs differ from bare, and under none 0 of 5; PTDS_SHAKE=3: "
+        "line 3 is \"sum 1\", bare \"sum 5\"");
+    EXPECT_STREQ("2 of 5 runs differ; PTDS_SHAKE=3: line 3 is \"sum 1\", bare \"sum 5\"",
+                 policy_answer_words_shaken(&shaken).text);
+    shaken.difference.like_time = true;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, fine);
+    shaken.difference.like_time = false;
+    one.Differs(none);
+    none.round = 1;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, fine); /* the program's own doing */
+    none.runs = 0;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, fine); /* nothing to hold it against */
+    none = {};
+    none.runs = 5;
+    shaken.thing = nullptr;
+    shaken.ended_unlike = true;
+    shaken.ended_round = 2;
+    shaken.ending = {END_TIMED_OUT, 0};
+    shaken.limit_ns = 12000 * MS;
+    one.Says(
+        WORD_DO_NOT, WHY_SHAKEN, 1,
+        "do not use guarded: when work starts late, 2 of 5 runs differ from bare, and under none 0 of 5; PTDS_SHAKE=2: "
+        "the program does not end in 12.00 s");
+    one.policy.ended_unlike = true;
+    one.policy.ending = {END_EXITED, 3};
+    EXPECT_EQ(WHY_ENDING, policy_answer_of(&one.Evidence()).why) << "what is seen without delays comes first";
+}
+
 TEST(Answer, CannotTellWhereBareFails)
 {
     Case one;

@@ -104,7 +104,7 @@ TEST_F(ConcludeTest, MoreLanesAreUsedWhereTheyAreFaster)
     probe_.program = argv;
     probe_.library = "/lib/libptds.so";
     unsetenv("LD_PRELOAD");
-    command_to_copy(&probe_, &four, &sink);
+    command_to_copy(&probe_, &four, 0, &sink);
     EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_LANES=4 PTDS_REPORT=off ./app", text);
 }
 
@@ -123,7 +123,7 @@ TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
     probe_.program = argv.data();
     probe_.library = "/lib/libptds.so";
     unsetenv("LD_PRELOAD");
-    command_to_copy(&probe_, &probe_.variants[VARIANT_FIRST_POLICY], &sink);
+    command_to_copy(&probe_, &probe_.variants[VARIANT_FIRST_POLICY], 0, &sink);
     EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_REPORT=off ./app 'a b' 'it'\\''s' '' '$HOME' x=1,2 '=x' "
               "'*' '\n'",
               text);

@@ -434,5 +434,14 @@ TEST_F(EnvironmentTest, LanesAndTheAuditor)
     EXPECT_EQ("/other.so", Value("LD_AUDIT")) << "bare";
 }
 
+TEST_F(EnvironmentTest, TheSeedIsTheRunsOwn)
+{
+    setenv("PTDS_SHAKE", "9", 1);
+    ASSERT_TRUE(environment_set_seed(12));
+    EXPECT_EQ("12", Value("PTDS_SHAKE"));
+    ASSERT_TRUE(environment_set_seed(0));
+    EXPECT_EQ("(unset)", Value("PTDS_SHAKE"));
+}
+
 } // namespace
 } // namespace ptds

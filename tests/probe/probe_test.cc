@@ -102,6 +102,66 @@ TEST_F(ProbeTest, AProgramThatGetsFaster)
     EXPECT_TRUE(folder_.files().empty()) << "temporary files";
 }
 
+/* As bare but for luck, which is the pause of the program. */
+TEST_F(ProbeTest, WorkThatStartsLateShowsWhatAPolicyTookAway)
+{
+    std::string program = data_file("tests/apps/lucky");
+    Outcome ran = Run({"--rounds", "1", "--policy", "per-thread", "--shake", "2"}, {program, "threads"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ("do not use per-thread: when work starts late, 2 of 2 runs differ from bare, and under none 0 of 2; "
+              "PTDS_SHAKE=1: the program ends with status 1",
+              First(ran));
+    EXPECT_TRUE(Has(ran, "\nright under guarded; ")) << ran;
+    EXPECT_TRUE(Has(ran, "\nShaken: work starts late at random, seeds 1 to 2. Times may differ, results not:\n"
+                         "  none       as bare in 2 runs\n"
+                         "  guarded    as bare in 2 runs\n"
+                         "  per-thread 2 of 2 runs differ; PTDS_SHAKE=1: the program ends with status 1\n"
+                         "  LD_PRELOAD=" +
+                             shim() + " PTDS_POLICY=per-thread PTDS_SHAKE=1 PTDS_REPORT=off " + program + " threads\n"))
+        << ran;
+    EXPECT_TRUE(folder_.files().empty()) << "temporary files";
+}
+
+TEST_F(ProbeTest, WorkThatStartsLateShowsWhatTheProgramLacks)
+{
+    std::string program = data_file("tests/apps/lucky");
+    Outcome ran = Run({"--rounds", "1", "--shake", "2"}, {program, "streams"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Has(ran,
+                    "\nthe program itself is right by luck: when its work starts late it shows another result, without "
+                    "any policy\n"))
+        << ran;
+    EXPECT_TRUE(Has(ran, "\n  none       2 of 2 runs differ; PTDS_SHAKE=1: the program ends with status 1\n"
+                         "  guarded    2 of 2 runs differ; "))
+        << ran;
+    EXPECT_TRUE(Has(ran, " PTDS_POLICY=none PTDS_SHAKE=1 PTDS_REPORT=off ")) << ran;
+}
+
+TEST_F(ProbeTest, WorkThatStartsLateShowsNothingWhereThereIsOrder)
+{
+    std::string program = data_file("tests/apps/lucky");
+    Outcome ran = Run({"--rounds", "1", "--json", "--shake", "2"}, {program, "ordered"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr), *shaken = json_object_get(root, "shaken");
+    ASSERT_EQ(2u, json_array_size(shaken)) << ran;
+    for (size_t i = 0; i < 2; i++) {
+        json_t *one = json_array_get(shaken, i);
+        EXPECT_STREQ(i == 0 ? "none" : "guarded", json_string_value(json_object_get(one, "policy")));
+        EXPECT_EQ(2, json_integer_value(json_object_get(one, "runs")));
+        EXPECT_EQ(0, json_integer_value(json_object_get(one, "unlike_bare")));
+        EXPECT_TRUE(json_is_null(json_object_get(one, "first_seed")));
+    }
+    json_decref(root);
+}
+
+TEST_F(ProbeTest, WithoutSeedsNothingIsShaken)
+{
+    Outcome ran = Run({"--rounds", "1", "--json"}, {data_file("tests/apps/lucky"), "ordered", "0"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    EXPECT_TRUE(json_is_null(json_object_get(root, "shaken"))) << ran;
+    json_decref(root);
+}
+
 /* A second of start-up and teardown, of which the first line says little. */
 TEST_F(ProbeTest, TheGainIsThatOfTheCudaPart)
 {

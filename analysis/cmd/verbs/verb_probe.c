@@ -43,6 +43,7 @@ static const char manual[] = "Runs a program bare, under observe and under polic
                              "\n"
                              "Example:\n"
                              "  ptds probe -- ./app --steps 10\n"
+                             "  ptds probe --shake 10 -- ./app\n"
                              "  ptds probe --policy per-thread --output result.bin -- ./app\n"
                              "  ptds probe --compare 'numdiff -r 1e-6' --output result.txt -- ./app";
 
@@ -51,7 +52,7 @@ static const char *const policies[] = {
 #include "interpose/env/policies.def"
 };
 
-enum { KEY_ALL = 256, KEY_LANES, KEY_AUDIT, KEY_JSON, KEY_KEEP, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
+enum { KEY_ALL = 256, KEY_LANES, KEY_AUDIT, KEY_JSON, KEY_KEEP, KEY_SHAKE, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
 static const struct argp_option options[] = {
     {"policy", 'p', "P", 0, "also this policy: per-thread or stream (repeatable); guarded is always tried", 0},
     {"all", KEY_ALL, NULL, 0,
@@ -62,6 +63,9 @@ static const struct argp_option options[] = {
     {"audit", KEY_AUDIT, NULL, 0, "with the auditor, as ptds run --audit: for libraries that look past what is preloaded",
      0},
     {"rounds", 'r', "N", 0, "rounds that count (default 3); one more warms up", 0},
+    {"shake", KEY_SHAKE, "N", 0,
+     "N runs more under none and under each policy, in which work starts late at random: shows results that depend on luck",
+     0},
     {"output", 'o', "FILE", 0, "a file that the program writes, compared as well (repeatable); it is left as it was", 0},
     {"compare", 'c', "CMD", 0,
      "compares the files of --output, or else standard output: a shell command that gets two files' names; 0 the same", 0},
@@ -101,11 +105,11 @@ static void add_all(struct probe *probe)
         probe->lanes = LANES_WHERE_THEY_LIMIT;
 }
 
-static unsigned parse_rounds(const char *arg, struct argp_state *state)
+static unsigned parse_rounds(const char *option, const char *arg, struct argp_state *state)
 {
     unsigned long value;
     if (!number_between(arg, 1, MOST_ROUNDS, &value))
-        argp_error(state, "--rounds %s: a number from 1 to %d", arg, MOST_ROUNDS);
+        argp_error(state, "%s %s: a number from 1 to %d", option, arg, MOST_ROUNDS);
     return (unsigned)value;
 }
 
@@ -131,7 +135,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'p': add_policy(probe, arg, state); return 0;
     case KEY_ALL: add_all(probe); return 0;
     case KEY_LANES: probe->lanes = LANES_IN_ANY_CASE; return 0;
-    case 'r': probe->rounds = parse_rounds(arg, state); return 0;
+    case 'r': probe->rounds = parse_rounds("--rounds", arg, state); return 0;
+    case KEY_SHAKE: probe->seeds = parse_rounds("--shake", arg, state); return 0;
     case 'o':
         if (!outputs_add(&probe->outputs, arg, error))
             argp_error(state, "%s", error);

@@ -39,7 +39,7 @@ static void put_word(struct text_sink *sink, const char *word)
     put(sink, "'", 1);
 }
 
-void command_to_copy(const struct probe *probe, const struct variant *variant, struct text_sink *sink)
+void command_to_copy(const struct probe *probe, const struct variant *variant, unsigned seed, struct text_sink *sink)
 {
     char preload[PATH_MAX * 2], audit[PATH_MAX * 2];
     if (!environment_preload(probe->library, getenv("LD_PRELOAD"), preload, sizeof preload))
@@ -54,6 +54,8 @@ void command_to_copy(const struct probe *probe, const struct variant *variant, s
     sink_printf(sink, " PTDS_POLICY=%s", variant->policy);
     if (variant->lanes != 0)
         sink_printf(sink, " PTDS_LANES=%u", variant->lanes);
+    if (seed != 0)
+        sink_printf(sink, " PTDS_SHAKE=%u", seed);
     sink_printf(sink, " PTDS_REPORT=off");
     for (char **word = probe->program; *word != NULL; word++) {
         put(sink, " ", 1);

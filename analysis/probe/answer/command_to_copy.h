@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* The line to copy, of any length. */
-void command_to_copy(const struct probe *probe, const struct variant *variant, struct text_sink *sink);
+/* The line to copy, of any length. seed: for PTDS_SHAKE; 0: without. */
+void command_to_copy(const struct probe *probe, const struct variant *variant, unsigned seed, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,8 @@ static struct evidence evidence_of(const struct probe *probe, const struct varia
         .none = &probe->variants[VARIANT_NONE].facts,
         .observe = &probe->variants[VARIANT_OBSERVE].facts,
         .policy = &variant->facts,
+        .shaken = &probe->shaken[variant - probe->variants].facts,
+        .shaken_none = &probe->shaken[VARIANT_NONE].facts,
         .observed = &probe->variants[VARIANT_OBSERVE].record,
         .own = &variant->record,
         .said = variant->said.used != 0 ? variant->said.text : NULL,

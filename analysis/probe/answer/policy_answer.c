@@ -18,6 +18,7 @@ const char *const why_names[WHYS] = {
     [WHY_OUTPUT] = "output-differs",
     [WHY_ENDING] = "ends-otherwise",
     [WHY_HANGS] = "hangs",
+    [WHY_SHAKEN] = "differs-with-work-delayed",
     [WHY_RECORD] = "needed-order-missing",
     [WHY_NOT_STARTED] = "not-started",
     [WHY_BARE_FAILS] = "bare-fails",
@@ -100,6 +101,23 @@ static struct answer differs(const struct evidence *evidence)
     return say(WORD_DO_NOT, WHY_OUTPUT);
 }
 
+/* A time may differ: work was delayed. */
+unsigned policy_answer_seed(const struct facts *shaken)
+{
+    if (shaken == NULL || shaken->runs == 0)
+        return 0;
+    if (shaken->ended_unlike)
+        return shaken->ended_round;
+    return shaken->thing != NULL && !shaken->difference.like_time ? shaken->round : 0;
+}
+
+/* What differs under none as well is the program's own doing. */
+static bool is_shown_wrong(const struct evidence *evidence)
+{
+    const struct facts *none = evidence->shaken_none;
+    return policy_answer_seed(evidence->shaken) != 0 && none != NULL && none->runs != 0 && policy_answer_seed(none) == 0;
+}
+
 /* The record of this policy's own run proves what the output of few runs does not show. */
 static bool is_proven_wrong(const struct evidence *evidence)
 {
@@ -142,6 +160,8 @@ static struct answer decide(const struct evidence *evidence)
         return say(WORD_CANNOT_TELL, WHY_LEAVES);
     if (evidence->policy->thing != NULL)
         return differs(evidence);
+    if (is_shown_wrong(evidence))
+        return say(WORD_DO_NOT, WHY_SHAKEN);
     if (is_proven_wrong(evidence))
         return say(WORD_DO_NOT, WHY_RECORD);
     if (evidence->interrupted)

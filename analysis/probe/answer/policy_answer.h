@@ -33,7 +33,7 @@ struct facts {
     struct difference far; /* of the rounds that count, the one whose left-out numbers lie farthest from those of all
                               variants that move nothing */
     const char *far_thing; /* what `far` is in; NULL: no number lies far */
-    unsigned round;        /* the round of `far` */
+    unsigned round;        /* the round of `difference`; of a shaken variant its seed */
     struct times times;    /* of the rounds that count */
     struct times cuda;     /* of them, of the CUDA work; counts none where that is not known */
     uint64_t limit_ns;     /* END_TIMED_OUT */
@@ -64,10 +64,11 @@ struct forecast policy_answer_forecast(const struct record *observed, const char
 
 struct evidence {
     const struct facts *bare, *none, *observe, *policy;
-    const struct record *observed; /* of the observe run */
-    const struct record *own;      /* of the policy's warm-up */
-    const char *said;              /* what the shim said under the policy; NULL: nothing */
-    unsigned bare_runs;            /* that the output was compared with */
+    const struct facts *shaken, *shaken_none; /* the same with work delayed; NULL, or no run: not asked for */
+    const struct record *observed;            /* of the observe run */
+    const struct record *own;                 /* of the policy's warm-up */
+    const char *said;                         /* what the shim said under the policy; NULL: nothing */
+    unsigned bare_runs;                       /* that the output was compared with */
     struct comparable comparable;
     struct forecast forecast; /* of the CUDA work where its times are known, else of the whole program */
     bool interrupted;
@@ -85,6 +86,7 @@ enum why {
     WHY_OUTPUT,
     WHY_ENDING,
     WHY_HANGS,
+    WHY_SHAKEN, /* only with work delayed: output or the ending differs, and under none it does not */
     WHY_RECORD, /* same output, but the record proves an order missing that a result needs */
     WHY_NOT_STARTED,
     WHY_BARE_FAILS,
@@ -115,6 +117,9 @@ struct answer {
 };
 
 struct answer policy_answer_of(const struct evidence *evidence);
+
+/* The first seed with which a shaken variant's output or ending was not bare's; 0: there is none. */
+unsigned policy_answer_seed(const struct facts *shaken);
 
 /* Of the variants that move nothing, one that differs from bare in the same thing as the policy does; NULL: none does. */
 const struct facts *policy_answer_too(const struct evidence *evidence);

@@ -121,13 +121,13 @@ static void add_no_gain(struct line *line, const struct evidence *evidence)
     add_right(line, evidence);
 }
 
-static void add_difference(struct line *line, const struct facts *facts)
+/* "line 1 is "sum 1", bare "sum 5"" */
+static void add_what_differs(struct line *line, const struct facts *facts)
 {
     const struct difference *difference = &facts->difference;
     struct line of = {0};
     if (strcmp(facts->thing, "standard output") != 0)
         line_add(&of, " of %.60s", facts->thing);
-    line_add(line, "output differs in %u of %u rounds, because ", facts->unlike, facts->runs);
     if (difference->absent)
         line_add(line, "%.60s was %s", facts->thing, difference->other_ends ? "not written" : "written, by bare not");
     else if (facts->by_command)
@@ -143,6 +143,33 @@ static void add_difference(struct line *line, const struct facts *facts)
                  LINE_TEXT, difference->bare);
 }
 
+static void add_difference(struct line *line, const struct facts *facts)
+{
+    line_add(line, "output differs in %u of %u rounds, because ", facts->unlike, facts->runs);
+    add_what_differs(line, facts);
+}
+
+static void add_shaken(struct line *line, const struct facts *shaken)
+{
+    line_add(line, "PTDS_SHAKE=%u: ", policy_answer_seed(shaken));
+    if (shaken->ended_unlike)
+        line_add(line, "the program %s", policy_answer_words_ending(shaken->ending, shaken->limit_ns).text);
+    else
+        add_what_differs(line, shaken);
+}
+
+struct line policy_answer_words_shaken(const struct facts *shaken)
+{
+    struct line line = {0};
+    if (policy_answer_seed(shaken) == 0)
+        line_add(&line, "as bare in %s", text_plural(shaken->runs, "run").text);
+    else {
+        line_add(&line, "%u of %s differ; ", shaken->unlike, text_plural(shaken->runs, "run").text);
+        add_shaken(&line, shaken);
+    }
+    return line;
+}
+
 static void add_do_not(struct line *line, const struct answer *answer, const struct evidence *evidence)
 {
     const struct facts *policy = evidence->policy;
@@ -153,6 +180,11 @@ static void add_do_not(struct line *line, const struct answer *answer, const str
     case WHY_ENDING:
         line_add(line, "it %s in %u of %u rounds; bare ends with status 0",
                  policy_answer_words_ending(policy->ending, policy->limit_ns).text, policy->unlike, policy->runs);
+        break;
+    case WHY_SHAKEN:
+        line_add(line, "when work starts late, %u of %s differ from bare, and under none 0 of %u; ",
+                 evidence->shaken->unlike, text_plural(evidence->shaken->runs, "run").text, evidence->shaken_none->runs);
+        add_shaken(line, evidence->shaken);
         break;
     case WHY_RECORD:
         line_add(line, "an order is gone that a result needs, though the output was the same in %u rounds", policy->runs);

@@ -23,6 +23,9 @@ struct sentence {
 
 struct sentence policy_answer_words_line(const struct answer *answer, const struct evidence *evidence);
 
+/* What the shaken runs of one policy showed: "as bare in 5 runs", or how the first that was not differs, and its seed. */
+struct line policy_answer_words_shaken(const struct facts *shaken);
+
 /* "ended by signal 11", "ended with status 3", ... */
 struct line policy_answer_words_ending(struct ending ending, uint64_t limit_ns);
 

@@ -218,9 +218,33 @@ static json_t *command(const struct probe *probe)
     struct text_sink sink = {.write = append, .data = &text};
     if (best == NULL)
         return json_null();
-    command_to_copy(probe, best, &sink);
+    command_to_copy(probe, best, 0, &sink);
     json_t *out = text.at != NULL && !text.lost ? value_text(text.at) : json_null();
     free(text.at);
+    return out;
+}
+
+/* Null without --shake. */
+static json_t *shaken(const struct probe *probe)
+{
+    json_t *out = json_array();
+    if (probe->shaken[VARIANT_NONE].runs.count == 0) {
+        json_decref(out);
+        return json_null();
+    }
+    for (size_t i = VARIANT_NONE; i < probe->count; i++) {
+        const struct variant *variant = &probe->shaken[i];
+        unsigned seed = policy_answer_seed(&variant->facts);
+        if (variant->runs.count == 0)
+            continue;
+        json_t *one = json_object();
+        set(one, "policy", value_text(variant->policy));
+        set(one, "runs", value_number(variant->facts.runs));
+        set(one, "unlike_bare", value_number(variant->facts.unlike));
+        set(one, "first_seed", seed != 0 ? value_number(seed) : json_null());
+        set(one, "difference", difference(&variant->facts));
+        json_array_append_new(out, one);
+    }
     return out;
 }
 
@@ -241,6 +265,7 @@ int probe_json(const struct probe *probe, bool stands, struct text_sink *sink)
     set(out, "rounds", value_number(probe->done));
     set(out, "compared", things(probe));
     set(out, "variants", variants);
+    set(out, "shaken", shaken(probe));
     set(out, "command", command(probe));
     set(out, "folder", stands ? value_text(probe->folder.path) : json_null());
     return value_write(out, sink);

@@ -23,6 +23,16 @@ static void put_line(struct text_sink *sink, const char *before, const struct li
         sink_printf(sink, "%s%s\n", before, line->text);
 }
 
+static int name_columns(const struct probe *probe)
+{
+    int columns = NAME_COLUMNS;
+    for (size_t i = 0; i < probe->count; i++) {
+        int own = (int)strlen(probe->variants[i].name) + 1;
+        columns = own > columns ? own : columns;
+    }
+    return columns;
+}
+
 static void put_answers(const struct probe *probe, struct text_sink *sink)
 {
     const struct variant *first = conclude_first(probe);
@@ -34,6 +44,39 @@ static void put_answers(const struct probe *probe, struct text_sink *sink)
         if (variant != first)
             sink_printf(sink, "%s\n", line.text);
     }
+    if (policy_answer_seed(&probe->shaken[VARIANT_NONE].facts) != 0)
+        sink_printf(sink, "the program itself is right by luck: when its work starts late it shows another result, without "
+                          "any policy\n");
+}
+
+/* The first run that shows another result, to be repeated. */
+static void put_seed_to_repeat(const struct probe *probe, struct text_sink *sink)
+{
+    for (size_t i = VARIANT_NONE; i < probe->count; i++) {
+        const struct variant *variant = &probe->shaken[i];
+        unsigned seed = policy_answer_seed(&variant->facts);
+        if (seed == 0)
+            continue;
+        sink_printf(sink, "  ");
+        command_to_copy(probe, variant, seed, sink);
+        sink_printf(sink, "\n");
+        return;
+    }
+}
+
+static void put_shaken(const struct probe *probe, struct text_sink *sink)
+{
+    if (probe->shaken[VARIANT_NONE].runs.count == 0)
+        return;
+    sink_printf(sink, "\nShaken: work starts late at random, seeds 1 to %u. Times may differ, results not:\n",
+                probe->seeds);
+    for (size_t i = VARIANT_NONE; i < probe->count; i++) {
+        const struct variant *variant = &probe->shaken[i];
+        if (variant->runs.count != 0)
+            sink_printf(sink, "  %-*s%s\n", name_columns(probe), probe->variants[i].name,
+                        policy_answer_words_shaken(&variant->facts).text);
+    }
+    put_seed_to_repeat(probe, sink);
 }
 
 /* "standard output: compared but for 2 numbers that vary bare against bare (the first in line 2)" */
@@ -122,16 +165,6 @@ static const char *cuda_cell_of(const struct run *run, struct line *line)
     *line = (struct line){0};
     line_add(line, "%s", run->cuda_ns != 0 ? text_ns(run->cuda_ns).text : "-");
     return line->text;
-}
-
-static int name_columns(const struct probe *probe)
-{
-    int columns = NAME_COLUMNS;
-    for (size_t i = 0; i < probe->count; i++) {
-        int own = (int)strlen(probe->variants[i].name) + 1;
-        columns = own > columns ? own : columns;
-    }
-    return columns;
 }
 
 static void put_row(const struct probe *probe, const struct variant *variant, const struct times *times,
@@ -227,7 +260,7 @@ static void put_end(const struct probe *probe, bool stands, struct text_sink *si
     if (best == NULL)
         return;
     sink_printf(sink, "\n");
-    command_to_copy(probe, best, sink);
+    command_to_copy(probe, best, 0, sink);
     sink_printf(sink, "\n");
 }
 
@@ -286,6 +319,7 @@ void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
         put_reason(&probe->variants[i], sink);
     put_compared(probe, sink);
+    put_shaken(probe, sink);
     put_rounds(probe, sink);
     put_observed(&probe->variants[VARIANT_OBSERVE].record, sink);
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)

@@ -13,12 +13,17 @@
 
 #include "analysis/probe/outputs/view.h"
 
-static struct view view_of(struct probe *probe, size_t variant, unsigned round, size_t thing)
+static struct variant *bare_of(struct probe *probe)
 {
-    struct path path = folder_thing(&probe->folder, probe->variants[variant].name, round, thing);
+    return &probe->variants[VARIANT_BARE];
+}
+
+static struct view view_of(struct probe *probe, struct variant *variant, unsigned round, size_t thing)
+{
+    struct path path = folder_thing(&probe->folder, variant->name, round, thing);
     struct view view = view_open(path.text);
-    if (thing == THING_ERR && variant != VARIANT_BARE)
-        view_drop_own_lines(&view, &probe->variants[variant].said);
+    if (thing == THING_ERR && variant != bare_of(probe))
+        view_drop_own_lines(&view, &variant->said);
     return view;
 }
 
@@ -55,11 +60,12 @@ static struct ending ask_command(const struct probe *probe, const char *bare, co
 }
 
 /* Whether the user's command calls a run's file the same as bare's. A command that cannot say so settles nothing. */
-static bool same_by_command(struct probe *probe, unsigned bare_round, size_t variant, unsigned round, size_t thing)
+static bool same_by_command(struct probe *probe, unsigned bare_round, const struct variant *variant, unsigned round,
+                            size_t thing)
 {
     enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
     struct path bare = folder_thing(&probe->folder, probe->variants[VARIANT_BARE].name, bare_round, thing);
-    struct path other = folder_thing(&probe->folder, probe->variants[variant].name, round, thing);
+    struct path other = folder_thing(&probe->folder, variant->name, round, thing);
     struct ending ending = ask_command(probe, bare.text, other.text);
     if (ending.end == END_EXITED && ending.code < NOT_EXECUTABLE)
         return ending.code == 0;
@@ -91,7 +97,7 @@ static void learn_thing(struct probe *probe, size_t thing, size_t *missing)
     struct bytes *texts = calloc(bare->runs.count + 1, sizeof *texts);
     if (views != NULL && texts != NULL) {
         for (size_t i = 0; i < bare->runs.count; i++) {
-            views[i] = view_of(probe, VARIANT_BARE, bare->runs.items[i].round, thing);
+            views[i] = view_of(probe, bare_of(probe), bare->runs.items[i].round, thing);
             texts[i] = views[i].bytes;
             *missing += !views[i].there;
         }
@@ -113,7 +119,7 @@ static bool agree_by_command(struct probe *probe, size_t thing, size_t from)
     const struct learnt *learnt = &probe->learnt[thing];
     bool same = true;
     for (size_t i = from + 1; i < bare->runs.count && same && learnt->varies == VARIES_NOT; i++)
-        same = same_by_command(probe, bare->runs.items[from].round, VARIANT_BARE, bare->runs.items[i].round, thing);
+        same = same_by_command(probe, bare->runs.items[from].round, bare, bare->runs.items[i].round, thing);
     return same;
 }
 
@@ -139,13 +145,15 @@ static void learn_unmoved(struct probe *probe, size_t thing)
     struct learnt *learnt = &probe->learnt[thing];
     if (learnt->varies != VARIES_NOT || learnt->list.count == 0)
         return;
-    struct view bare = view_of(probe, VARIANT_BARE, reference(probe, thing), thing);
-    for (size_t variant = VARIANT_NONE; variant <= VARIANT_OBSERVE; variant++)
-        for (size_t i = 0; i < probe->variants[variant].runs.count; i++) {
-            struct view other = view_of(probe, variant, probe->variants[variant].runs.items[i].round, thing);
+    struct view bare = view_of(probe, bare_of(probe), reference(probe, thing), thing);
+    for (size_t at = VARIANT_NONE; at <= VARIANT_OBSERVE; at++) {
+        struct variant *variant = &probe->variants[at];
+        for (size_t i = 0; i < variant->runs.count; i++) {
+            struct view other = view_of(probe, variant, variant->runs.items[i].round, thing);
             same_learn_range(learnt, bare.bytes, other.bytes);
             view_close(&other);
         }
+    }
     view_close(&bare);
 }
 
@@ -175,13 +183,13 @@ static void learn_all(struct probe *probe)
 }
 
 /* A run that differs from the later bare ones as the first bare one did has shown nothing but what bare did, too. */
-static bool like_first(struct probe *probe, size_t thing, struct bytes other, size_t variant, unsigned round)
+static bool like_first(struct probe *probe, size_t thing, struct bytes other, const struct variant *variant, unsigned round)
 {
     if (!probe->learnt[thing].first_apart)
         return false;
     if (compare_runs_by_command(probe, thing))
         return same_by_command(probe, 0, variant, round, thing);
-    struct view first = view_of(probe, VARIANT_BARE, 0, thing);
+    struct view first = view_of(probe, bare_of(probe), 0, thing);
     bool same = same_but_for_numbers(first.bytes, other);
     view_close(&first);
     return same;
@@ -199,7 +207,7 @@ static void it_varies(struct probe *probe, size_t thing)
                        (struct comparable){.varies = learnt->varies, .line = learnt->line, .by_command = by_command});
 }
 
-static struct difference compare_views(struct probe *probe, size_t variant, unsigned round, size_t thing,
+static struct difference compare_views(struct probe *probe, const struct variant *variant, unsigned round, size_t thing,
                                        const struct view *bare, const struct view *other)
 {
     const unsigned held_against = reference(probe, thing);
@@ -210,13 +218,13 @@ static struct difference compare_views(struct probe *probe, size_t variant, unsi
     return same_differ(&probe->learnt[thing], bare->bytes, other->bytes);
 }
 
-static struct difference differ_at(struct probe *probe, size_t variant, unsigned round, size_t thing)
+static struct difference differ_at(struct probe *probe, struct variant *variant, unsigned round, size_t thing)
 {
     const struct learnt *learnt = &probe->learnt[thing];
     struct difference out = {0};
     if (learnt->varies != VARIES_NOT)
         return out;
-    struct view bare = view_of(probe, VARIANT_BARE, reference(probe, thing), thing);
+    struct view bare = view_of(probe, bare_of(probe), reference(probe, thing), thing);
     struct view other = view_of(probe, variant, round, thing);
     out = compare_views(probe, variant, round, thing, &bare, &other);
     if (out.differs && !out.absent && like_first(probe, thing, other.bytes, variant, round)) {
@@ -255,12 +263,12 @@ static bool tells_more(const struct facts *than, const struct difference *found)
 }
 
 /* True: this run is like the bare ones. */
-static bool compare_run(struct probe *probe, size_t at, const struct run *run)
+static bool compare_run(struct probe *probe, struct variant *variant, const struct run *run)
 {
-    struct facts *facts = &probe->variants[at].facts;
+    struct facts *facts = &variant->facts;
     bool same = true;
     for (size_t thing = 0; thing < compare_runs_things(probe); thing++) {
-        struct difference difference = differ_at(probe, at, run->round, thing);
+        struct difference difference = differ_at(probe, variant, run->round, thing);
         note_outside(probe, facts, &difference, thing, run);
         if (!difference.differs)
             continue;
@@ -272,7 +280,7 @@ static bool compare_run(struct probe *probe, size_t at, const struct run *run)
             facts->by_command = compare_runs_by_command(probe, thing) && !difference.absent;
             facts->round = run->round;
         }
-        same = false;
+        same &= variant->shaken && difference.like_time; /* work that is delayed takes its time */
         if (!difference.like_time)
             break;
     }
@@ -292,10 +300,10 @@ bool compare_runs_differ(const struct probe *probe)
     return false;
 }
 
-static void compare_variant(struct probe *probe, size_t at)
+static void compare_variant(struct probe *probe, struct variant *variant)
 {
-    struct variant *variant = &probe->variants[at];
     struct facts *facts = &variant->facts;
+    *facts = (struct facts){.name = variant->name, .runs = (unsigned)variant->runs.count, .limit_ns = facts->limit_ns};
     for (size_t i = 0; i < variant->runs.count; i++) {
         const struct run *run = &variant->runs.items[i];
         bool well = ended_well(run);
@@ -305,8 +313,8 @@ static void compare_variant(struct probe *probe, size_t at)
         }
         facts->ended_unlike |= !well;
         facts->leaves += run->leaves;
-        bool looked_at = at != VARIANT_BARE && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
-        bool alike = !looked_at || compare_run(probe, at, run);
+        bool looked_at = variant != bare_of(probe) && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
+        bool alike = !looked_at || compare_run(probe, variant, run);
         facts->unlike += !well || !alike;
     }
 }
@@ -347,7 +355,7 @@ const char *compare_runs_thing_name(const struct probe *probe, size_t thing)
 /* Why a bare run failed is, as a rule, what it said last. */
 static void take_last_words(struct probe *probe)
 {
-    struct view view = view_of(probe, VARIANT_BARE, probe->variants[VARIANT_BARE].facts.ended_round, THING_ERR);
+    struct view view = view_of(probe, bare_of(probe), probe->variants[VARIANT_BARE].facts.ended_round, THING_ERR);
     view_last_lines(&view, probe->last_words, PROBE_LAST_WORDS);
     view_close(&view);
 }
@@ -371,11 +379,9 @@ void compare_runs(struct probe *probe)
     }
     learn_all(probe);
     for (size_t i = 0; i < probe->count; i++) {
-        struct variant *variant = &probe->variants[i];
-        variant->facts = (struct facts){
-            .name = variant->name, .runs = (unsigned)variant->runs.count, .limit_ns = variant->facts.limit_ns};
-        compare_variant(probe, i);
-        take_times(probe, variant);
+        compare_variant(probe, &probe->variants[i]);
+        take_times(probe, &probe->variants[i]);
+        compare_variant(probe, &probe->shaken[i]);
     }
     if (probe->variants[VARIANT_BARE].facts.ended_unlike)
         take_last_words(probe);

@@ -101,7 +101,8 @@ static _Noreturn void become(const struct child *child, int tell)
     if (put_file(STDIN_FILENO, child->in, O_RDONLY) && put_file(STDOUT_FILENO, child->out, O_WRONLY | O_CREAT | O_TRUNC) &&
         put_file(STDERR_FILENO, child->err, O_WRONLY | O_CREAT | O_TRUNC) &&
         environment_set(child->library, child->policy, child->trace, child->moments) &&
-        environment_set_auditor(child->library, child->auditor) && environment_set_lanes(child->lanes)) {
+        environment_set_auditor(child->library, child->auditor) && environment_set_lanes(child->lanes) &&
+        environment_set_seed(child->seed)) {
         sigprocmask(SIG_SETMASK, &signals.before, NULL);
         execvp(child->argv[0], child->argv);
     }

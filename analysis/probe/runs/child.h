@@ -34,6 +34,7 @@ struct child {
     const char *auditor; /* with it; NULL: as the caller has it */
     const char *policy;
     unsigned lanes;             /* PTDS_LANES; 0: as it is */
+    unsigned seed;              /* PTDS_SHAKE; 0: none */
     const char *trace;          /* NULL: nothing is recorded */
     const char *moments;        /* the folder for them (environment.h); NULL: none */
     const char *in, *out, *err; /* paths */

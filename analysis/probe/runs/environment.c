@@ -103,9 +103,19 @@ bool environment_set(const char *library, const char *policy, const char *trace,
     return sound && set_or_not("PTDS_TRACE", trace);
 }
 
-bool environment_set_lanes(unsigned lanes)
+static bool set_number(const char *name, unsigned value)
 {
     char number[16];
-    snprintf(number, sizeof number, "%u", lanes);
-    return lanes == 0 || setenv("PTDS_LANES", number, 1) == 0;
+    snprintf(number, sizeof number, "%u", value);
+    return setenv(name, number, 1) == 0;
+}
+
+bool environment_set_lanes(unsigned lanes)
+{
+    return lanes == 0 || set_number("PTDS_LANES", lanes);
+}
+
+bool environment_set_seed(unsigned seed)
+{
+    return seed != 0 ? set_number("PTDS_SHAKE", seed) : unsetenv("PTDS_SHAKE") == 0;
 }

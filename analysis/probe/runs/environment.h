@@ -24,6 +24,9 @@ bool environment_set_auditor(const char *library, const char *auditor);
 /* Sets PTDS_LANES; lanes 0: leaves it as it is. False without memory. */
 bool environment_set_lanes(unsigned lanes);
 
+/* Sets PTDS_SHAKE, or takes it away: seed 0. False without memory. */
+bool environment_set_seed(unsigned seed);
+
 /* Makes the value of LD_PRELOAD: the libraries that `there` (may be NULL) names, without the shim, and then `library`
  * (may be NULL). The shim comes last, so that other libraries see the calls of the program itself first, as they do
  * without it. False: `room` is too small. */

@@ -55,11 +55,11 @@ static void tick(void *data, uint64_t ns)
                     (ticker->probe->rounds + 1) * (unsigned)ticker->probe->count, ns);
 }
 
-static uint64_t limit_of(const struct probe *probe, size_t at)
+static uint64_t limit_of(const struct probe *probe, const struct variant *variant)
 {
     const struct variant *bare = &probe->variants[VARIANT_BARE];
     uint64_t slowest = 0;
-    if (probe->timeout_ns != 0 || at == VARIANT_BARE)
+    if (probe->timeout_ns != 0 || variant == bare)
         return probe->timeout_ns;
     for (size_t i = 0; i < bare->runs.count; i++)
         slowest = bare->runs.items[i].ns > slowest ? bare->runs.items[i].ns : slowest;
@@ -68,15 +68,16 @@ static uint64_t limit_of(const struct probe *probe, size_t at)
 
 /* observe is always recorded, since that is what it is for; the others where no time is taken. The first round's is kept.
  */
-static bool is_recorded(size_t variant, unsigned round)
+static bool is_recorded(const struct probe *probe, const struct variant *variant, unsigned round)
 {
-    return variant == VARIANT_OBSERVE || (variant >= VARIANT_FIRST_POLICY && round == 0);
+    return variant == &probe->variants[VARIANT_OBSERVE] ||
+           (variant >= &probe->variants[VARIANT_FIRST_POLICY] && round == 0);
 }
 
 /* A recorded run is none of those whose times are compared. */
-static bool is_watched(size_t variant, unsigned round)
+static bool is_watched(const struct probe *probe, const struct variant *variant, unsigned round)
 {
-    return variant != VARIANT_BARE && !is_recorded(variant, round);
+    return variant != &probe->variants[VARIANT_BARE] && !variant->shaken && !is_recorded(probe, variant, round);
 }
 
 static bool say(char *error, const char *what)
@@ -99,12 +100,11 @@ static bool make_moments(const struct probe *probe, const char *name, struct fol
     return mkdir(out->path, 0700) == 0 || say(error, out->path);
 }
 
-static bool make_folders(const struct probe *probe, size_t at, unsigned round, struct folder *traces,
+static bool make_folders(const struct probe *probe, const struct variant *variant, unsigned round, struct folder *traces,
                          struct folder *moments, char *error)
 {
-    const char *name = probe->variants[at].name;
-    return (!is_recorded(at, round) || make_traces(probe, name, round, traces, error)) &&
-           (!is_watched(at, round) || make_moments(probe, name, moments, error));
+    return (!is_recorded(probe, variant, round) || make_traces(probe, variant->name, round, traces, error)) &&
+           (!is_watched(probe, variant, round) || make_moments(probe, variant->name, moments, error));
 }
 
 static bool keep_run(struct variant *variant, unsigned round, struct ran ran, uint64_t cuda_ns)
@@ -115,23 +115,23 @@ static bool keep_run(struct variant *variant, unsigned round, struct ran ran, ui
     return true;
 }
 
-static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned done, char *error)
+static bool run_one(struct probe *probe, struct variant *variant, unsigned round, unsigned done, char *error)
 {
-    struct variant *variant = &probe->variants[at];
     struct path out = folder_thing(&probe->folder, variant->name, round, THING_OUT);
     struct path err = folder_thing(&probe->folder, variant->name, round, THING_ERR);
     struct ticker ticker = {probe, variant, round, done};
     struct folder traces = {0}, moments = {0};
     struct path trace = {0};
-    if (!outputs_restore(&probe->outputs, error) || !make_folders(probe, at, round, &traces, &moments, error))
+    if (!outputs_restore(&probe->outputs, error) || !make_folders(probe, variant, round, &traces, &moments, error))
         return false;
     snprintf(trace.text, sizeof trace.text, "%s/%%p.ptds", traces.path);
-    variant->facts.limit_ns = limit_of(probe, at);
+    variant->facts.limit_ns = limit_of(probe, variant);
     struct child child = {.argv = probe->program,
-                          .library = at != VARIANT_BARE ? probe->library : NULL,
+                          .library = variant != &probe->variants[VARIANT_BARE] ? probe->library : NULL,
                           .auditor = probe->auditor,
                           .policy = variant->policy,
                           .lanes = variant->lanes,
+                          .seed = variant->shaken ? round : 0,
                           .trace = traces.path[0] != 0 ? trace.text : NULL,
                           .moments = moments.path[0] != 0 ? moments.path : NULL,
                           .in = probe->input.text,
@@ -176,7 +176,7 @@ static bool run_round(struct probe *probe, unsigned round, unsigned *done, char 
         size_t at = (i + round) % probe->count;
         if (probe->variants[at].given_up)
             continue;
-        if (!run_one(probe, at, round, *done, error))
+        if (!run_one(probe, &probe->variants[at], round, *done, error))
             return false;
         if (at == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
             return true;
@@ -189,7 +189,7 @@ static bool run_added(struct probe *probe, unsigned *done, char *error)
 {
     size_t added = try_lanes(probe);
     for (size_t i = probe->count - added; i < probe->count && !probe->interrupted; i++, (*done)++)
-        if (!run_one(probe, i, 0, *done, error))
+        if (!run_one(probe, &probe->variants[i], 0, *done, error))
             return false;
     return true;
 }
@@ -216,7 +216,7 @@ static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char 
 static bool run_controls(struct probe *probe, unsigned done, char *error)
 {
     for (unsigned i = 0; i < probe->rounds && !probe->interrupted && bare_is_fine(probe); i++) {
-        if (!run_one(probe, VARIANT_BARE, probe->rounds + 1 + i, done, error))
+        if (!run_one(probe, &probe->variants[VARIANT_BARE], probe->rounds + 1 + i, done, error))
             return false;
         probe->controls += !probe->interrupted;
     }
@@ -255,6 +255,41 @@ static bool goes_on(const struct probe *probe)
     return !probe->interrupted && !bare->ended_unlike && !bare->leaves;
 }
 
+/* Named after the policy, since the name is a file's, too. */
+static const char *shaken_name(const char *policy)
+{
+#define POLICY(identifier, word, then) \
+    if (strcmp(policy, word) == 0) \
+        return word "-shaken";
+#include "interpose/env/policies.def"
+    return "shaken";
+}
+
+/* none, and each policy with as many lanes as a thread has without --lanes: the policy's order is the same with more. */
+static void begin_shaken(struct probe *probe)
+{
+    for (size_t i = VARIANT_NONE; i < probe->count; i++) {
+        const struct variant *of = &probe->variants[i];
+        if (i != VARIANT_OBSERVE && of->lanes == 0 && !of->given_up)
+            probe->shaken[i] = (struct variant){.name = shaken_name(of->policy), .policy = of->policy, .shaken = true};
+    }
+}
+
+/* Each seed under none and under every policy: what differs under none is the program's own. */
+static bool run_shaken(struct probe *probe, unsigned done, char *error)
+{
+    begin_shaken(probe);
+    for (unsigned seed = 1; seed <= probe->seeds; seed++)
+        for (size_t i = 0; i < probe->count; i++) {
+            struct variant *variant = &probe->shaken[i];
+            if (!variant->shaken || variant->given_up || probe->interrupted)
+                continue;
+            if (!run_one(probe, variant, seed, done, error))
+                return false;
+        }
+    return true;
+}
+
 bool rounds_run(struct probe *probe, char *error)
 {
     unsigned done = 0;
@@ -271,12 +306,19 @@ bool rounds_run(struct probe *probe, char *error)
             return false;
         compare(probe);
     }
+    if (goes_on(probe) && probe->seeds != 0) {
+        if (!run_shaken(probe, done, error))
+            return false;
+        compare(probe);
+    }
     return true;
 }
 
 void rounds_end(struct probe *probe)
 {
-    for (size_t i = 0; i < probe->count; i++)
+    for (size_t i = 0; i < probe->count; i++) {
         free(probe->variants[i].runs.items);
+        free(probe->shaken[i].runs.items);
+    }
     compare_runs_forget(probe);
 }

@@ -41,7 +41,7 @@ random_with_defects() {
         random_same random_turns "$1" "guarded, 4 lanes, defects" guarded PTDS_LANES=4 $defects
         random_same random_turns "$1" "stream, defects" stream $defects
     }
-    differ=$(random_differ random_turns random_turns.defects)
+    differ=$(random_differ random_turns random_turns.defects "$1")
     verdict "$([[ $differ != 0 ]] && echo 0 || echo 1)" "random_turns: bare on a driver with a GPU's defects, $differ of $1 seeds differ"
 }
 
