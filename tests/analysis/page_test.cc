@@ -163,7 +163,7 @@ TEST(Page, SaysWhatStillSerialises)
     Browser browser(1280, 900);
     browser.Open(page.path);
     EXPECT_NE(std::string::npos, browser.Run("document.getElementById('opening').textContent")
-                                     .find("which policy removes it:5.0 ms, waits for its own thread's work"));
+                                     .find("which policy removes it:5.0 ms, own work"));
     EXPECT_EQ("", Errors(browser));
 }
 

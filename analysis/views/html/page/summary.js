@@ -59,7 +59,7 @@
       verdict(said.verdict, !said.complete || said.little || said.possible_conflicts, said.text),
       said.pair ? el("p", {}, pair(said.pair)) : null,
       ptds.tables.opening.map((line) => el("p", {}, line)),
-      report.residual.length ? el("p", {}, "What still serialises, and which policy removes it:") : null,
+      report.residual.length ? el("p", {}, "Blocked, by what was waited for, and which policy removes it:") : null,
       report.residual.length ? el("ul", {}, report.residual.map((one) => el("li", {}, one.text))) : null,
       el("p", {}, "Next: ", el("code", {}, report.next)),
     );
