@@ -78,6 +78,12 @@
     return text.slice(0, low) + "\u2026";
   }
 
+  // "a_long_name 12" keeps its number, which tells it from its neighbours.
+  function fitLabel(c, text, width) {
+    const number = /( \d+)?$/.exec(text)[0];
+    return fit(c, text.slice(0, text.length - number.length), width - c.measureText(number).width) + number;
+  }
+
   function drawOp(c, view, colors, row, i, x0, x1) {
     const { op } = view.data, at = row.indices[i], y = row.y - view.scroll + GAP, height = ROW - 2 * GAP, dim = view.data.hits && !view.data.hits[at];
     const lost = row.kind === "run" ? 0 : op.lost[at], waiting = op.flags[at] & flags.BEHIND ? colors.blocked : colors.own;
@@ -184,7 +190,7 @@
       if (y < AXIS - ROW || y > view.height + ROW) continue;
       c.fillStyle = place.title ? colors.text : colors.soft;
       c.font = (place.title ? "bold " : "") + "12px system-ui, sans-serif";
-      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : /^(run|region)$/.test(place.row.kind) ? 24 : 12, y);
+      c.fillText(fitLabel(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : /^(run|region)$/.test(place.row.kind) ? 24 : 12, y);
     }
     c.fillStyle = colors.panel;
     c.fillRect(0, 0, view.gutter, AXIS);
