@@ -96,12 +96,14 @@ static int by_cause(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->name, two->name);
 }
 
-void sums_finish(struct sums *sums)
+void sums_finish(struct sums *sums, uint64_t floor)
 {
     if (sums->rules.count != 0)
         qsort(sums->rules.items, sums->rules.count, sizeof *sums->rules.items, by_cost);
     if (sums->causes.count != 0)
         qsort(sums->causes.items, sums->causes.count, sizeof *sums->causes.items, by_cause);
+    for (size_t i = 0; i < sums->causes.count; i++)
+        sums->above += sums->causes.items[i].sum.host_ns != 0 && sums->causes.items[i].sum.host_ns >= floor;
 }
 
 void sums_free(struct sums *sums)

@@ -36,6 +36,7 @@ struct cause {
 struct sums {
     TABLE_OF(struct rule_sum) rules; /* the costliest first */
     TABLE_OF(struct cause) causes;   /* likewise */
+    size_t above;                    /* the first so many causes reach the floor, each in all; the others are small */
     bool out_of_memory;
 };
 
@@ -45,8 +46,8 @@ const char *sums_cause_of(const struct definitions *defs, const struct finding *
 
 /* Adds a finding and its `sum`; shown: worth a line of its own. In order of rank. */
 void sums_add(struct sums *sums, const struct definitions *defs, const struct finding *finding, bool shown, struct sum sum);
-/* Sorts the sums. After the last finding. */
-void sums_finish(struct sums *sums);
+/* Sorts the sums. After the last finding. floor: ns. */
+void sums_finish(struct sums *sums, uint64_t floor);
 void sums_free(struct sums *sums);
 
 #ifdef __cplusplus

@@ -57,11 +57,11 @@ static bool is_device(uint32_t kind)
 static void take_memories(const struct aftermath *aftermath, struct watched *watched)
 {
     const struct track *track = tracks_of(&aftermath->tracks, aftermath->model, watched->slot);
-    if (track == NULL || track->uid != watched->judged.uid || track->blind) {
-        watched->blind = true;
+    bool known = track != NULL && track->uid == watched->judged.uid;
+    watched->host = known && track->host;
+    watched->blind = !known || track->blind;
+    if (watched->blind)
         return;
-    }
-    watched->host = track->host;
     for (unsigned i = 0; i < TRACKED; i++) {
         struct verdict_memory memory;
         if (track->address[i] == 0)
@@ -84,10 +84,13 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .batch = watch->batch,
                             .more = watch->saving.more,
                             .saved_ns = watch->saving.saved_ns,
+                            .apart_ns = watch->saving.apart_ns,
                             .removed_by = watch->removed_by,
                             .view = &watch->view};
-    for (uint32_t i = 0; i < watch->count; i++)
+    for (uint32_t i = 0; i < watch->count; i++) {
         judged.stream[i] = watch->stream[i].judged;
+        judged.stream[i].host = watch->stream[i].host;
+    }
     aftermath->judge(aftermath->data, &judged);
     free(watch);
 }
@@ -210,8 +213,11 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
         const struct model_stream *stream = &aftermath->model->streams.items[view->waits.slot[i]];
         struct watched *watched = &watch->stream[i];
         watched->slot = view->waits.slot[i];
-        watched->judged = (struct judged_stream){stream->uid, stream->last_object, stream->last_thread, NEED_OPEN,
-                                                 ran_ns(aftermath->model, view, watched->slot)};
+        watched->judged = (struct judged_stream){.uid = stream->uid,
+                                                 .object = stream->last_object,
+                                                 .thread = stream->last_thread,
+                                                 .need = NEED_OPEN,
+                                                 .ran_ns = ran_ns(aftermath->model, view, watched->slot)};
         watched->op = stream->last_work;
         take_memories(aftermath, watched);
     }
