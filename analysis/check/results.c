@@ -80,9 +80,9 @@ struct line results_sum(const struct check_results *results)
         line_add(&line, " (%zu new, %zu grown, against %s)", results->failed[STATE_NEW], results->failed[STATE_GROWN],
                  text_plural(results->baseline_runs, "run").text);
     if (more != 0)
-        line_add(&line, ", more calls at %s", text_plural(more, "place").text);
+        line_add(&line, ", more calls at %s", text_plural(more, "call site").text);
     if (slower != 0)
-        line_add(&line, ", slower at %s", text_plural(slower, "place").text);
+        line_add(&line, ", slower at %s", text_plural(slower, "call site").text);
     for (unsigned i = GPU_SLOWER; i <= GPU_IDLER; i++)
         if (count_what(results, difference_names[i]) != 0)
             line_add(&line, ", %s", difference_names[i]);

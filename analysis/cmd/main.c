@@ -26,11 +26,11 @@ const size_t verbs_count = sizeof verbs / sizeof verbs[0];
 
 /* libc looks for this one. */
 __attribute__((visibility("default"))) const char *argp_program_version = "ptds " PTDS_VERSION;
-static const char manual[] =
-    "Runs CUDA programs with their default-stream work remapped, and reports where the default stream and other implicit "
-    "synchronisation cost time.\v"
-    "`ptds help VERB` tells more. Example:\n"
-    "  ptds run --policy guarded --trace app.ptds -- ./app && ptds report app.ptds";
+static const char manual[] = "Runs CUDA programs with their default-stream work moved to other streams, and reports where "
+                             "the default stream and other implicit "
+                             "synchronisation cost time.\v"
+                             "`ptds help VERB` tells more. Example:\n"
+                             "  ptds run --policy guarded --trace app.ptds -- ./app && ptds report app.ptds";
 
 struct choice {
     const struct verb *verb;
@@ -110,6 +110,12 @@ static void look_at_stdout(int status, void *verb)
     _exit(EXIT_UNREADABLE);
 }
 
+/* As a verb's first argument, which is no argument of a program that it runs. */
+static bool asks_for_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-?") == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const char *verb = "";
@@ -117,9 +123,15 @@ int main(int argc, char **argv)
     keep_first_descriptors();
     on_exit(look_at_stdout, &verb); /* the first one: it comes after all others */
     argp_err_exit_status = EXIT_USAGE;
+    if (argc < 2) { /* who knows nothing yet is told all; the status is that of a command that lacks its verb */
+        argp_help(&main_argp, stderr, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, "ptds");
+        return EXIT_USAGE;
+    }
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
     verb = choice.verb->name;
     colour_begin();
     truncated_trace_listen(choice.verb->name);
+    if (asks_for_help(choice.first + 1 < argc ? argv[choice.first + 1] : ""))
+        verb_shorten_help();
     return choice.verb->run(argc - choice.first, argv + choice.first);
 }

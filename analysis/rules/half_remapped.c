@@ -131,7 +131,7 @@ static const struct rule rule = {
     .sentence = "Default-stream work that stayed is a barrier for what was moved to blocking streams; with what was moved "
                 "to a non-blocking one it has lost its order, unless the policy keeps it, and results may be wrong.",
     .advice =
-        "Remap all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
+        "Move all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
     .details = details,
     .remedies = remedies,
     .bad = "1@0 launch s=L to=P1 k=a\n"

@@ -77,8 +77,8 @@ static const struct rule rule = {
     .removed_by = REMOVED_WITH_REMAP,
     .severity = SEVERITY_NOTE,
     .title = "more busy streams than hardware queues",
-    .sentence = "Streams that share one of the device's queues may wait for each other though nothing orders them; a remap "
-                "to other streams cannot remove that.",
+    .sentence = "Streams that share one of the device's queues may wait for each other though nothing orders them; moving "
+                "work to other streams cannot remove that.",
     .advice = "Use fewer streams at a time, issue work breadth first, or raise CUDA_DEVICE_MAX_CONNECTIONS (up to 32).",
     .bad = "setting CUDA_DEVICE_MAX_CONNECTIONS=2\n"
            "1@0 launch s=N1 k=a\n"

@@ -107,8 +107,9 @@ static const struct rule rule = {
     .severity = SEVERITY_WARNING,
     .title = "the default stream is a barrier between streams",
     .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",
-    .advice = "Give the work a stream of its own, or run under a policy that remaps (guarded; for calls that name 0x1 with "
-              "PTDS_EXPLICIT_LEGACY=remap).",
+    .advice =
+        "Give the work a stream of its own, or run under a policy that moves it (guarded; for calls that name 0x1 with "
+        "PTDS_EXPLICIT_LEGACY=remap).",
     .details = details,
     .remedies = remedies,
     .bad = "1@0 launch s=B1 k=long\n"

@@ -28,7 +28,7 @@ static const struct rule rule = {
     .title = "threads queue behind each other on the default stream",
     .sentence =
         "The legacy default stream is one queue for all threads of the process: their work runs one after the other.",
-    .advice = "Give each thread a stream, or run under a policy that remaps (guarded; for calls that name 0x1 with "
+    .advice = "Give each thread a stream, or run under a policy that moves its work (guarded; for calls that name 0x1 with "
               "PTDS_EXPLICIT_LEGACY=remap).",
     .bad = "1@0 launch s=L k=a\n"
            "2@10 launch s=L k=b\n",

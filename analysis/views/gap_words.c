@@ -112,10 +112,9 @@ static void past_words(const struct bypass_def *bypass, char *out)
         [PTDS_BYPASS_DRIVER_COPY] = "a second copy of the driver",
         [PTDS_BYPASS_OTHER_HOOK] = "another dlsym hook",
         [PTDS_BYPASS_EXPORT_TABLE] = "cuGetExportTable",
-        [PTDS_BYPASS_NAMESPACE] =
-            "the driver of a dlmopen namespace, where nothing is remapped or recorded; ptds run --audit "
-            "says who uses it",
-        [PTDS_BYPASS_NAMESPACE_USER] = "uses the driver of a dlmopen namespace, where nothing is remapped or recorded",
+        [PTDS_BYPASS_NAMESPACE] = "the driver of a dlmopen namespace, where nothing is moved or recorded; ptds run --audit "
+                                  "says who uses it",
+        [PTDS_BYPASS_NAMESPACE_USER] = "uses the driver of a dlmopen namespace, where nothing is moved or recorded",
         [PTDS_BYPASS_DEEPBIND] =
             "opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it",
         [PTDS_BYPASS_DEEPBIND_LOOKUP] = "opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run "

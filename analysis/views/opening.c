@@ -116,7 +116,7 @@ static void add_where(const struct report *report, const struct edge_end *end, s
     if (end->stream == 0)
         return;
     report_words_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
-    line_add(line, ", stream %s", text);
+    line_add(line, ", %s", text);
 }
 
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second)
@@ -243,7 +243,7 @@ struct line opening_cause(const struct cause *cause)
                                        : text_ns(cause->sum.host_ns).text);
     line_add(&line, " in %s", text_plural(cause->sum.calls, "call").text);
     if (cause->sum.findings > 1)
-        line_add(&line, " at %s places", text_count(cause->sum.findings).text);
+        line_add(&line, ", %s call sites", text_count(cause->sum.findings).text);
     add_folds(&line, cause);
     return line;
 }
@@ -304,13 +304,13 @@ struct line opening_nothing_found(const struct report *report)
     enum lack lack = outcome_of(report).lack;
     struct line line = {0};
     if (outcome_knows_nothing(report)) {
-        line_add(&line, "Nothing was recorded that a hazard could be found in");
+        line_add(&line, "No findings: nothing was recorded");
         return line;
     }
     if (lack == LACK_NONE)
-        line_add(&line, "No hazards found: ");
+        line_add(&line, "No findings: ");
     else
-        line_add(&line, "No hazards found in what %s: ", parts[lack]);
+        line_add(&line, "No findings in what %s: ", parts[lack]);
     line_add(&line, "%zu rules looked at %s", report->rules, text_plural(report->totals.recorded, "recorded call").text);
     return line;
 }

@@ -34,7 +34,7 @@ struct line opening_startup(const struct report *report); /* before the first ke
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 
-/* The one line of a cause: "useless-sync: 13.6 us in 4 calls at 2 places, below the floor". */
+/* The one line of a cause: "useless-sync: 13.6 us in 4 calls, 2 call sites, below the floor". */
 struct line opening_cause(const struct cause *cause);
 /* The advice about the costliest cause, where the cause takes much of the time of the threads though none of its
  * findings does; else empty. */
@@ -43,7 +43,7 @@ struct line opening_advice(const struct report *report);
 void opening_cause_names(struct line *line, size_t columns, const struct sums *sums, size_t from);
 struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the run)" */
 
-struct line opening_nothing_found(const struct report *report); /* "No hazards found: 29 rules looked at 54 calls" */
+struct line opening_nothing_found(const struct report *report); /* "No findings: 29 rules looked at 54 calls" */
 
 /* The command to run next. Never cut: half a command is an error for who copies it. */
 struct line opening_next(const struct report *report);

@@ -61,9 +61,9 @@ struct line opening_many_nothing_found(const struct traces *traces, const struct
 {
     struct line line = {0};
     if (runs->unrecorded == traces->list.count)
-        line_add(&line, "Nothing was recorded that a hazard could be found in");
+        line_add(&line, "No findings: nothing was recorded");
     else
-        line_add(&line, "No hazards found%s", runs->incomplete != 0 ? " in what was recorded" : "");
+        line_add(&line, "No findings%s", runs->incomplete != 0 ? " in what was recorded" : "");
     return line;
 }
 

@@ -11,8 +11,9 @@ const char *const removed_by_words[REMOVED_BYS] = {
     [REMOVED_UNSAID] = "not said",
     [REMOVED_NEVER] = "no policy",
     [REMOVED_STAYS] = "no policy; it may get shorter",
-    [REMOVED_WITH_WAIT] = "depends on the call: waits for other threads' or other streams' work go, for its own work stay",
-    [REMOVED_WITH_PART] = "no policy, but the wait of such a call may go",
+    [REMOVED_WITH_WAIT] =
+        "depends on the call: waits for other threads' or other streams' work disappear, for its own work stay",
+    [REMOVED_WITH_PART] = "no policy, but the wait of such a call may disappear",
     [REMOVED_WITH_BARRIER] = "guarded and stream, as far as no data ask for the order; per-thread",
     [REMOVED_WITH_TURN] = "guarded, as far as no data ask for the order; per-thread",
     [REMOVED_WITH_MOVE] = "`PTDS_EXPLICIT_LEGACY=remap` where the call names 0x1, else no policy",
@@ -29,8 +30,8 @@ static const char *how_right(const struct removed_question *about, enum removed_
 {
     if (policy != REMOVED_UNDER_PER_THREAD)
         return "";
-    return about->verdicts[VERDICT_NEEDED] != 0         ? ", but wrong"
-           : about->verdicts[VERDICT_MAYBE_NEEDED] != 0 ? ", maybe wrong"
+    return about->verdicts[VERDICT_NEEDED] != 0         ? " (wrong results)"
+           : about->verdicts[VERDICT_MAYBE_NEEDED] != 0 ? " (maybe wrong results)"
                                                         : "";
 }
 
@@ -84,7 +85,8 @@ static struct line policies_line(const struct report *report, const struct remov
 
 struct line removal_words(const struct report *report, const struct removed_question *about)
 {
-    static const struct leads leads = {"goes under ", "may go under ", "; maybe under ", "goes with ", "may go with "};
+    static const struct leads leads = {"disappears with ", "may disappear with ", "; maybe with ", "disappears with ",
+                                       "may disappear with "};
     struct line line = policies_line(report, about, &leads);
     if (line.used == 0)
         line_add(&line, "no policy removes it%s", may_shorten(report, about->by) ? "; it may get shorter" : "");

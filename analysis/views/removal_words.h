@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* "goes under guarded and per-thread, maybe under stream", "no policy removes it; it may get shorter" */
+/* "disappears with guarded and per-thread; maybe with stream", "no policy removes it; it may get shorter" */
 struct line removal_words(const struct report *report, const struct removed_question *about);
 /* The same as an answer to a question that stands before it: "guarded and per-thread; maybe stream", "no policy". */
 struct line removal_words_policies(const struct report *report, const struct removed_question *about);

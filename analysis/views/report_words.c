@@ -36,6 +36,13 @@ const char *const fold_words[FOLDS] = {
     [FOLD_LIBRARY] = "inside a library, which you cannot change",
 };
 
+const char *report_words_stream_name(uint32_t kind)
+{
+    return kind == PTDS_STREAM_SHIM_BLOCKING       ? "for moved work"
+           : kind == PTDS_STREAM_SHIM_NON_BLOCKING ? "for moved work (non-blocking)"
+                                                   : report_words_stream_kind(kind);
+}
+
 const char *report_words_stream_kind(uint32_t kind)
 {
     return kind < STREAM_KINDS ? report_stream_kinds[kind] : report_stream_kinds[PTDS_STREAM_UNKNOWN];
@@ -180,13 +187,15 @@ static void stream_name(const struct report *report, uint32_t uid, char *out, si
 {
     const struct stream_def *stream = definitions_stream(&report->trace.defs, uid);
     if (stream == NULL)
-        snprintf(out, room, "#%u", uid);
+        snprintf(out, room, "stream %u", uid);
     else if (stream->kind == PTDS_STREAM_LEGACY)
-        snprintf(out, room, "legacy");
+        snprintf(out, room, "legacy stream");
     else if (stream->kind == PTDS_STREAM_PER_THREAD)
-        snprintf(out, room, "#%u (per-thread, thread %u)", uid, stream->thread);
+        snprintf(out, room, "stream %u (per-thread, of thread %u)", uid, stream->thread);
+    else if (stream->kind == PTDS_STREAM_SHIM_BLOCKING || stream->kind == PTDS_STREAM_SHIM_NON_BLOCKING)
+        snprintf(out, room, "moved stream %u", uid);
     else
-        snprintf(out, room, "#%u (%s)", uid, report_words_stream_kind(stream->kind));
+        snprintf(out, room, "stream %u (%s)", uid, report_words_stream_kind(stream->kind));
 }
 
 static void kernel_name(const struct report *report, uint32_t uid, char *out, size_t room)

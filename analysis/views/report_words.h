@@ -42,7 +42,8 @@ bool report_words_names_trusted(const struct report *report);
 const char *report_words_trust(const struct report *report);
 enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };
 extern const char *const report_stream_kinds[STREAM_KINDS];
-const char *report_words_stream_kind(uint32_t kind);                   /* of any number that a trace has */
+const char *report_words_stream_kind(uint32_t kind);                   /* a key, of any number that a trace has */
+const char *report_words_stream_name(uint32_t kind);                   /* the same for people: "for moved work" */
 struct small_text report_words_host_time(const struct report *report); /* lost in all; "unknown", "none" */
 /* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
  */

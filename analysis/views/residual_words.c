@@ -26,13 +26,13 @@ unsigned residual_words_ranked(const struct report *report, enum residual_kind r
 static const char *why(const struct report *report, enum residual_kind kind, const struct removed_question *about)
 {
     static const char *const words[RESIDUAL_KINDS] = {
-        [RESIDUAL_OWN] = "waits for its own thread's work, or what it names",
-        [RESIDUAL_CONTEXT] = "waits for the whole context (synchronising, frees, loads)",
+        [RESIDUAL_OWN] = "own work, or work that the call names",
+        [RESIDUAL_CONTEXT] = "all work of the context (synchronising, frees, loads)",
         [RESIDUAL_HELD] = "held up by another thread's call",
-        [RESIDUAL_DATA] = "orders that data ask for",
-        [RESIDUAL_MIXED] = "for named work and for other work, too",
+        [RESIDUAL_DATA] = "order that results may need",
+        [RESIDUAL_MIXED] = "work that the call names, and other work",
         [RESIDUAL_SHARED] = "other threads' work on the same stream",
-        [RESIDUAL_LEGACY] = "stayed on the legacy stream",
+        [RESIDUAL_LEGACY] = "the legacy stream, on which work stayed",
     };
     bool only_named =
         kind == RESIDUAL_LEGACY && removed_by_policy(&report->trace.defs, about, REMOVED_UNDER_REMAP) == REMOVED_SURELY;

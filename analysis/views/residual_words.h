@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 extern const char *const residual_kind_keys[RESIDUAL_KINDS];
-#define RESIDUAL_TITLE "What still serialises of that, and which policy removes it:"
+#define RESIDUAL_TITLE "Of that, by what was waited for, and which policy removes it:"
 /* Fills in the kinds that cost time, the costliest first. Returns how many; 0: nothing is known, or there is none. */
 unsigned residual_words_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS]);
 /* "8.1 ms, held up by another thread's call: no policy" */

@@ -51,17 +51,26 @@ static bool is_about_lost_order(const struct finding *finding)
     return finding->rule->order_given_up || (finding->rule->may_lose_order && finding->given_up != 0);
 }
 
+/* No result is read between two writes: what the order decides is which of them stays. */
+static bool is_of_writes(const struct report *report, const struct finding *finding)
+{
+    const struct edge_pair *pair = outcome_pair(report, finding);
+    return pair != NULL && pair->first_access == ACCESS_WRITE && pair->second_access == ACCESS_WRITE;
+}
+
 const char *verdict_words_needed(const struct report *report, const struct finding *finding)
 {
+    bool writes = is_of_writes(report, finding);
     if (!report->edges.analysed)
         return NULL;
+    if (is_about_lost_order(finding) && finding->given_up != 0)
+        return writes ? "two writes of one memory have lost their order" : "results need this order, and it is gone";
     if (is_about_lost_order(finding))
-        return finding->given_up != 0          ? "results need this order, and it is gone"
-               : finding->may_be_given_up != 0 ? "results may need this order, and it is gone"
-                                               : NULL;
-    return finding->verdicts[VERDICT_NEEDED] == 0
-               ? NULL
-               : "results need this order: put an event in its place before you remove it";
+        return finding->may_be_given_up != 0 ? "results may need this order, and it is gone" : NULL;
+    if (finding->verdicts[VERDICT_NEEDED] == 0)
+        return NULL;
+    return writes ? "two writes need this order: put an event in its place before you remove it"
+                  : "results need this order: put an event in its place before you remove it";
 }
 
 const char *verdict_words_doubt(const struct report *report, const struct finding *finding)

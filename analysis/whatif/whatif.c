@@ -16,7 +16,7 @@ const char *const whatif_names[WHATIF_POLICIES] = {"guarded", "per-thread", "str
 
 const char *const whatif_doubts[] = {
     [WHATIF_SURE] = NULL,
-    [WHATIF_REMAPPED] = "the run was remapped; record it with policy observe",
+    [WHATIF_REMAPPED] = "the run moved default-stream work; record it with policy observe",
     [WHATIF_UNSAID] = "the trace does not say which policy the run had",
     [WHATIF_NO_TIME] = "the trace has no work with host times",
     [WHATIF_GAPS] = "records are missing; record with a larger PTDS_TRACE_LIMIT",

@@ -6,6 +6,6 @@
 
 const struct policy policy_none = {
     .name = "none",
-    .sentence = "remaps nothing and records nothing",
+    .sentence = "moves nothing and records nothing",
     .gives_up = "nothing",
 };

@@ -6,6 +6,6 @@
 
 const struct policy policy_observe = {
     .name = "observe",
-    .sentence = "remaps nothing and records what the default stream costs",
+    .sentence = "moves nothing and records what the default stream costs",
     .gives_up = "nothing",
 };

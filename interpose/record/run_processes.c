@@ -61,6 +61,6 @@ void run_processes_say_nothing_seen(void)
         return;
     const char *why =
         bypass_in_a_namespace() ? ": it uses a driver in a dlmopen namespace, which libptds leaves alone" : "";
-    diag_line(DIAG_ERROR, "no CUDA call of this program was seen, so nothing was remapped or recorded", why,
+    diag_line(DIAG_ERROR, "no CUDA call of this program was seen, so nothing was moved or recorded", why,
               has_had_children() ? " (of it alone: a process that it started speaks for itself)" : "", NULL);
 }

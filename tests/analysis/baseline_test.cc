@@ -287,7 +287,7 @@ TEST(Check, WritesMarkdownJUnitAndJson)
     };
     EXPECT_EQ(1, check({8}).exit);
     EXPECT_EQ(0u, read_file(markdown).find("### ptds check: fails\n\n1 of 2 findings fail (0 new, 1 grown, against 3 "
-                                           "runs), more calls at 2 places; 1 process\n"))
+                                           "runs), more calls at 2 call sites; 1 process\n"))
         << read_file(markdown);
     EXPECT_NE(std::string::npos,
               read_file(markdown).find("| **fails** | `sync-copy` | grown | cuMemcpyDtoH\\_v2 in prog: 8 calls"))

@@ -267,9 +267,10 @@ TEST(Sqlite, LaunchesWithTheirKernels)
                            " ON r.correlationId = k.correlationId AND k.globalPid = (r.globalTid & ~0xFFFFFF)"
                            " JOIN StringIds f ON f.id = r.nameId JOIN StringIds n ON n.id = k.shortName"
                            " ORDER BY r.start"));
-    EXPECT_EQ("#1 (per-thread, thread 1)\n#2 (non-blocking)\n#2 (non-blocking)\n",
-              database.Ask("SELECT replace(s.name, '#' || s.uid, '#' || (s.uid - 1)) FROM CUPTI_ACTIVITY_KIND_KERNEL k"
-                           " JOIN PTDS_STREAM s ON s.uid = k.streamId ORDER BY k.start"))
+    EXPECT_EQ("stream 1 (per-thread, of thread 1)\nstream 2 (non-blocking)\nstream 2 (non-blocking)\n",
+              database.Ask(
+                  "SELECT replace(s.name, 'stream ' || s.uid, 'stream ' || (s.uid - 1)) FROM CUPTI_ACTIVITY_KIND_KERNEL k"
+                  " JOIN PTDS_STREAM s ON s.uid = k.streamId ORDER BY k.start"))
         << "where it ran, not what the program named";
 }
 

@@ -104,13 +104,13 @@ std::string Barrier(const std::string &second)
 
 TEST(Goes, ABarrierGoesWhereWorkMovesUnlessDataAskForTheOrder)
 {
-    EXPECT_EQ("goes under guarded, per-thread and stream", Said("legacy-barrier", Barrier("dst=B")));
-    EXPECT_EQ("goes under per-thread, but wrong", Said("legacy-barrier", Barrier("dst=A")));
-    EXPECT_EQ("goes under per-thread, maybe wrong; maybe under guarded and stream",
+    EXPECT_EQ("disappears with guarded, per-thread and stream", Said("legacy-barrier", Barrier("dst=B")));
+    EXPECT_EQ("disappears with per-thread (wrong results)", Said("legacy-barrier", Barrier("dst=A")));
+    EXPECT_EQ("disappears with per-thread (maybe wrong results); maybe with guarded and stream",
               Said("legacy-barrier",
                    two_memories +
                        std::string("1@3 launch s=B1 k=long args=A\n1@10 launch s=L k=short args=A\n1@20+9 sync s=L\n")));
-    EXPECT_EQ("goes under guarded, per-thread and stream",
+    EXPECT_EQ("disappears with guarded, per-thread and stream",
               Said("legacy-barrier",
                    two_memories + std::string("1@10 memset s=L dst=A bytes=64\n1@20 memset s=B1 dst=B bytes=64\n"
                                               "1@30+9 sync s=B1\n")))
@@ -119,8 +119,8 @@ TEST(Goes, ABarrierGoesWhereWorkMovesUnlessDataAskForTheOrder)
 
 TEST(Goes, WhatNamesTheLegacyStreamItselfGoesWithTheSettingForThat)
 {
-    EXPECT_EQ("goes with PTDS_EXPLICIT_LEGACY=remap", Said("legacy-barrier", Barrier("explicit dst=B")));
-    EXPECT_EQ("goes with PTDS_EXPLICIT_LEGACY=remap",
+    EXPECT_EQ("disappears with PTDS_EXPLICIT_LEGACY=remap", Said("legacy-barrier", Barrier("explicit dst=B")));
+    EXPECT_EQ("disappears with PTDS_EXPLICIT_LEGACY=remap",
               Said("half-remapped",
                    "setting policy=guarded\nsetting guard=1\n1@0 launch s=L to=S1 k=a\n1@10 launch s=L k=b explicit\n"));
     EXPECT_EQ(
@@ -131,22 +131,22 @@ TEST(Goes, WhatNamesTheLegacyStreamItselfGoesWithTheSettingForThat)
 
 TEST(Goes, TurnsOfThreadsGoWhereEachHasAStream)
 {
-    EXPECT_EQ("goes under guarded and per-thread",
+    EXPECT_EQ("disappears with guarded and per-thread",
               Said("legacy-shared-by-threads",
                    two_memories +
                        std::string("1@10 memset s=L dst=A bytes=64\n2@20 memset s=L dst=B bytes=64\n2@30+9 sync s=L\n")))
         << "the one stream of policy stream keeps them";
     EXPECT_EQ(
-        "goes with PTDS_EXPLICIT_LEGACY=remap; maybe under guarded and per-thread",
+        "disappears with PTDS_EXPLICIT_LEGACY=remap; maybe with guarded and per-thread",
         Said("legacy-shared-by-threads",
              two_memories +
                  std::string("1@10 memset s=L dst=A bytes=64 explicit\n2@20 memset s=L dst=B bytes=64\n2@30+9 sync s=L\n")))
         << "the work that it waits for stays";
     const std::string explicitly = "2@20 memset s=L dst=B bytes=64 explicit\n2@30+9 sync s=L\n";
-    EXPECT_EQ("goes with PTDS_EXPLICIT_LEGACY=remap",
+    EXPECT_EQ("disappears with PTDS_EXPLICIT_LEGACY=remap",
               Said("legacy-shared-by-threads",
                    two_memories + std::string("1@10 memset s=L dst=A bytes=64 explicit\n") + explicitly));
-    EXPECT_EQ("may go with PTDS_EXPLICIT_LEGACY=remap",
+    EXPECT_EQ("may disappear with PTDS_EXPLICIT_LEGACY=remap",
               Said("legacy-shared-by-threads",
                    two_memories + std::string("1@10 memset s=L dst=A bytes=64 kept-refused\n") + explicitly))
         << "the work that it waits for stays whatever the policy";
@@ -164,10 +164,10 @@ TEST(Goes, AWaitForOthersGoesAndOneForBothMay)
     const std::string own = "2@5 memset s=L dst=B bytes=64\n";
     const std::string others = two_memories + std::string("1@3 memset s=L dst=A bytes=64\n");
     const std::string copy = "2@10+5000 copy s=L implicit src=B from=device to=pageable bytes=64\n";
-    EXPECT_EQ("goes under guarded and per-thread", Said("sync-copy", others + copy + more_work));
-    EXPECT_EQ("may go under guarded and per-thread", Said("sync-copy", others + own + copy + more_work));
+    EXPECT_EQ("disappears with guarded and per-thread", Said("sync-copy", others + copy + more_work));
+    EXPECT_EQ("may disappear with guarded and per-thread", Said("sync-copy", others + own + copy + more_work));
     EXPECT_EQ(
-        "goes under per-thread, but wrong",
+        "disappears with per-thread (wrong results)",
         Said("sync-copy", others + "2@10+5000 copy s=L implicit src=A from=device to=pageable bytes=64\n" + more_work));
 }
 
@@ -182,7 +182,7 @@ TEST(Goes, WaitsForTheWholeContextStay)
 
 TEST(Goes, AnOrderThatIsGoneComesBackUnderPoliciesThatPromiseIt)
 {
-    EXPECT_EQ("goes under guarded and stream",
+    EXPECT_EQ("disappears with guarded and stream",
               Said("order-given-up", "setting policy=per-thread\n1@0 launch s=L to=P1 k=a\n2@10 launch s=L to=P2 k=b\n"));
 }
 
@@ -190,7 +190,7 @@ TEST(Goes, AnOrderThatIsGoneComesBackUnderPoliciesThatPromiseIt)
 TEST(Goes, MixedBuildsAreOneUnderPerThread)
 {
     const char *mixed = "1@0 launch s=L k=a site=a\n1@10 launch s=P1 k=b twin site=b@libother.so\n";
-    EXPECT_EQ("goes under per-thread", Said("mixed-build", mixed));
+    EXPECT_EQ("disappears with per-thread", Said("mixed-build", mixed));
     EXPECT_EQ(0u, Said("mixed-build", "setting policy=per-thread\n1@0 launch s=L to=P1 k=a site=a\n"
                                       "1@10 launch s=P1 k=b twin site=b@libother.so\n")
                       .find("no such finding"));
@@ -201,8 +201,10 @@ TEST(Goes, TheRunsOwnPolicyIsNotNamed)
     const std::string run = "1@0 launch s=L to=S1 k=a\n2@1 launch s=L to=S2 k=b behind=S1\n"
                             "2@10+5000 copy s=L target=S2 implicit from=device to=pageable bytes=4\n"
                             "2@5100 launch s=L to=S2 k=next\n2@6000+900 sync s=L to=S2\n";
-    EXPECT_EQ("may go under per-thread and stream", Said("sync-copy", "setting policy=guarded\nsetting guard=1\n" + run));
-    EXPECT_EQ("may go under guarded and per-thread", Said("sync-copy", "setting policy=stream\nsetting guard=1\n" + run));
+    EXPECT_EQ("may disappear with per-thread and stream",
+              Said("sync-copy", "setting policy=guarded\nsetting guard=1\n" + run));
+    EXPECT_EQ("may disappear with guarded and per-thread",
+              Said("sync-copy", "setting policy=stream\nsetting guard=1\n" + run));
 }
 
 TEST(Goes, EveryViewSaysTheSame)

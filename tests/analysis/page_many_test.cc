@@ -160,10 +160,10 @@ TEST(PageMany, OneTimelineOnOneClock)
                              "[one.row.kind, one.row.label, one.row.indices.length]))";
     EXPECT_EQ("\"[\\\"Process 0, node1 rank 0 pid 4000: host threads\\\",[\\\"thread\\\",\\\"thread "
               "1\\\",6],[\\\"region\\\",\\\"regions\\\",1],\\\"Process 0, node1 rank 0 pid 4000: "
-              "streams\\\",[\\\"stream\\\",\\\"legacy\\\",6],\\\"Process 1, node1 rank 1 pid 4001: host "
+              "streams\\\",[\\\"stream\\\",\\\"legacy stream\\\",6],\\\"Process 1, node1 rank 1 pid 4001: host "
               "threads\\\",[\\\"thread\\\",\\\"thread 1\\\",3],[\\\"thread\\\",\\\"thread "
               "2\\\",3],[\\\"region\\\",\\\"regions\\\",1],\\\"Process 1, node1 rank 1 pid 4001: "
-              "streams\\\",[\\\"stream\\\",\\\"legacy\\\",2],[\\\"stream\\\",\\\"#2 (blocking)\\\",4]]\"",
+              "streams\\\",[\\\"stream\\\",\\\"legacy stream\\\",2],[\\\"stream\\\",\\\"stream 2 (blocking)\\\",4]]\"",
               browser.Run(rows));
     /* The second began 2.5 ms later. */
     EXPECT_EQ(
@@ -173,12 +173,12 @@ TEST(PageMany, OneTimelineOnOneClock)
     const std::string lines = "ptds.lines(ptds.timeline.view.data, {op: 9}).join('; ')";
     std::string text = browser.Run(lines);
     for (const char *part : {"cuLaunchKernel, kernel softmax", "Process 1, node1 rank 1 pid 4001, thread 2",
-                             "stream #2 (blocking)", "called 3.8000 ms after the start, took 2.0 us"})
+                             "stream 2 (blocking)", "called 3.8000 ms after the start, took 2.0 us"})
         EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
     EXPECT_NE(std::string::npos, browser.Run("ptds.lines(ptds.timeline.view.data, {region: 1}).join('; ')")
                                      .find("Region step; Process 1, node1 rank 1 pid 4001, thread 2"));
     EXPECT_NE(std::string::npos, browser.Run("ptds.lines(ptds.timeline.view.data, {edge: 1}).join('; ')")
-                                     .find("from Process 1, node1 rank 1 pid 4001, thread 1, stream legacy"));
+                                     .find("from Process 1, node1 rank 1 pid 4001, thread 1, legacy stream"));
     EXPECT_GT(Number(browser.Run(CountPixels("c-kernel"))), 20);
     EXPECT_TRUE(browser.Picture("many-timeline.png", true));
     EXPECT_EQ("", Errors(browser));
@@ -242,7 +242,7 @@ TEST(PageMany, ProcessesWithoutFindings)
     Browser browser(1280, 900);
     EXPECT_NE("failed", browser.Open(page.path));
     std::string text = browser.Run("document.body.innerText");
-    for (const char *part : {"No hazards found in what was recorded.", "GPU time is not recorded.", "unknown"})
+    for (const char *part : {"No findings in what was recorded.", "GPU time is not recorded.", "unknown"})
         EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
     for (const char *part : {"NaN", "undefined", "Infinity", "[object"})
         EXPECT_EQ(std::string::npos, text.find(part)) << part << "\n" << text;

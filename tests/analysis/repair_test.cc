@@ -82,7 +82,7 @@ TEST(Repair, AnOrderBetweenThreadsNeedsAWait)
     for (const char *what :
          {"1 wait needed, between 1 pair of call sites", "#1 needed, 1 of 1 time\n", "record an event after   ",
           "wait for it before      ", "64 bytes from 0x100000: first written, then read",
-          "allocated             at prog+0x10", "None can be left out"})
+          "allocated             at prog+0x10", "All of these waits are needed"})
         EXPECT_TRUE(run.Says(what)) << what << "\n" << run.said;
 }
 

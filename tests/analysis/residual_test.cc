@@ -71,12 +71,13 @@ TEST(Residual, WaitsForWhatTheCallNamesNoPolicyRemoves)
 TEST(Residual, WhatDataAskForOnlyPerThreadDrops)
 {
     Residual data("1@0 launch s=L to=S1 k=a\n2@10+5000 sync s=L to=S2 behind=S1\n");
-    EXPECT_EQ("data 1, goes under per-thread, maybe wrong", data.found);
-    EXPECT_NE(std::string::npos, data.said.find("orders that data ask for: per-thread, maybe wrong")) << data.said;
-    EXPECT_EQ("data 1, goes under per-thread, maybe wrong",
+    EXPECT_EQ("data 1, disappears with per-thread (maybe wrong results)", data.found);
+    EXPECT_NE(std::string::npos, data.said.find("order that results may need: per-thread (maybe wrong results)"))
+        << data.said;
+    EXPECT_EQ("data 1, disappears with per-thread (maybe wrong results)",
               Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 memset s=L target=S1 bytes=4 shim-wait\n").found)
         << "the shim waits";
-    EXPECT_EQ("mixed 1, may go under per-thread and stream",
+    EXPECT_EQ("mixed 1, may disappear with per-thread and stream",
               Residual("1@0 launch s=L to=S1 k=a\n2@2 launch s=L to=S2 k=b behind=S1\n"
                        "2@10+5000 sync s=L to=S2\n")
                   .found);
@@ -85,16 +86,16 @@ TEST(Residual, WhatDataAskForOnlyPerThreadDrops)
         << "nothing asks for it";
     Residual needed("1@0 memset s=L target=S1 dst=0x1000 bytes=64\n2@2 memset s=L target=S2 dst=0x1000 bytes=64 behind=S1\n"
                     "3@10+5000 sync s=L to=S3 behind=S2\n");
-    EXPECT_NE(std::string::npos, needed.said.find("per-thread, but wrong")) << needed.said;
+    EXPECT_NE(std::string::npos, needed.said.find("per-thread (wrong results)")) << needed.said;
 }
 
 TEST(Residual, OthersWorkOnTheSameStreamGoesWithGuarded)
 {
     std::string text = "1@0 launch s=L to=S1 k=a\n2@10+5000 sync s=L to=S1\n";
-    EXPECT_EQ("shared 1, goes under guarded and per-thread", Residual(text, "stream").found);
-    EXPECT_EQ("shared 1, goes under per-thread, maybe wrong", Residual(text).found)
+    EXPECT_EQ("shared 1, disappears with guarded and per-thread", Residual(text, "stream").found);
+    EXPECT_EQ("shared 1, disappears with per-thread (maybe wrong results)", Residual(text).found)
         << "conflicting threads share a lane there";
-    EXPECT_EQ("shared 1, goes under guarded and per-thread",
+    EXPECT_EQ("shared 1, disappears with guarded and per-thread",
               Residual("1@0 launch s=L to=S1 k=a\n2@10+5000 copy s=L target=S1 implicit from=device to=pageable bytes=4\n",
                        "stream")
                   .found)
@@ -105,10 +106,10 @@ TEST(Residual, WorkThatStayedOnTheLegacyStream)
 {
     Residual explicitly("1@0 launch s=L explicit k=a\n1@2 launch s=L to=P1 k=b\n2@10+5000 sync s=L explicit\n",
                         "per-thread");
-    EXPECT_EQ("legacy 1, goes with PTDS_EXPLICIT_LEGACY=remap", explicitly.found);
+    EXPECT_EQ("legacy 1, disappears with PTDS_EXPLICIT_LEGACY=remap", explicitly.found);
     EXPECT_NE(std::string::npos, explicitly.said.find("(0x1): PTDS_EXPLICIT_LEGACY=remap")) << explicitly.said;
     EXPECT_EQ(
-        "legacy 1, may go with PTDS_EXPLICIT_LEGACY=remap",
+        "legacy 1, may disappear with PTDS_EXPLICIT_LEGACY=remap",
         Residual("1@0 launch s=L kept-excluded k=a\n2@2 launch s=L to=P2 k=b\n3@10+5000 sync s=L explicit\n", "per-thread")
             .found);
 }
@@ -124,7 +125,7 @@ TEST(Residual, WhatStayedBecauseItWasNamedMayGoWithTheSettingForThat)
 
 TEST(Residual, ManyReasonsToStayAreHalfRemapped)
 {
-    EXPECT_EQ("legacy 1, may go with PTDS_EXPLICIT_LEGACY=remap",
+    EXPECT_EQ("legacy 1, may disappear with PTDS_EXPLICIT_LEGACY=remap",
               Residual("1@0 launch s=L explicit k=a\n1@1 launch s=L kept-excluded k=c\n1@2 launch s=L to=P1 k=b\n"
                        "2@10+5000 sync s=L explicit\n",
                        "per-thread")
@@ -162,14 +163,14 @@ TEST(Residual, TheScreenHasTheMostAndAddsUpTheRest)
                  "1@20000 launch s=L to=S1 k=a\n2@20002 launch s=L to=S2 k=b behind=S1\n2@20010+4000 sync s=L to=S2\n"
                  "1@30000 launch s=L to=S1 k=a\n1@30010+3000 ctx-sync\n"
                  "1@40000 launch s=L to=S1 k=a\n2@40010+2000 sync s=L to=S1\n");
-    EXPECT_EQ(
-        "own 1, " + stays +
-            " | data 1, goes under per-thread, maybe wrong | mixed 1, may go under per-thread and stream | context 1, " +
-            stays + " | shared 1, goes under per-thread, maybe wrong",
-        run.found);
+    EXPECT_EQ("own 1, " + stays +
+                  " | data 1, disappears with per-thread (maybe wrong results) | mixed 1, may disappear with per-thread "
+                  "and stream | context 1, " +
+                  stays + " | shared 1, disappears with per-thread (maybe wrong results)",
+              run.found);
     TextOf large, small, full;
     report_screen(run.report.get(), nullptr, SCREEN_MOST_ROWS, &large);
-    EXPECT_NE(std::string::npos, large.text.find(RESIDUAL_TITLE "\n  9.0 ms, waits for its own thread's work"))
+    EXPECT_NE(std::string::npos, large.text.find(RESIDUAL_TITLE "\n  9.0 ms, own work, or work that the call names"))
         << large.text;
     EXPECT_EQ(std::string::npos, large.text.find("...")) << "no policy is cut off: " << large.text;
     EXPECT_NE(std::string::npos, large.text.find("\n  5.0 ms, for 2 other reasons\n")) << large.text;

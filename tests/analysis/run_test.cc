@@ -253,10 +253,10 @@ TEST(RunCommand, WhereTheCallerIgnoresItsChildren)
     const int status = run(doctor).exit;
     doctor.before = [] { signal(SIGCHLD, SIG_IGN); };
     EXPECT_EQ(status, run(doctor).exit);
-    EXPECT_NE(std::string::npos, run(doctor).out.find("a child without the shim     started and ended"));
+    EXPECT_NE(std::string::npos, run(doctor).out.find("a process without libptds    started and ended"));
 }
 
-const char none[] = "ptds: no CUDA call of this program was seen, so nothing was remapped or recorded";
+const char none[] = "ptds: no CUDA call of this program was seen, so nothing was moved or recorded";
 
 TEST(RunCommand, SaysThatNoCudaCallWasMade)
 {

@@ -139,14 +139,15 @@ TEST(ScreenLines, WhatIsEachBelowTheFloorMayBeMoreThanItInAll)
     cause.name = "blocking-module-load";
     cause.sum = {3, 5, 900000, 5};
     cause.folds = 1u << FOLD_FLOOR;
-    EXPECT_STREQ("blocking-module-load: 900.0 us in 5 calls at 3 places, each below the floor", opening_cause(&cause).text);
+    EXPECT_STREQ("blocking-module-load: 900.0 us in 5 calls, 3 call sites, each below the floor",
+                 opening_cause(&cause).text);
     cause.folds |= 1u << FOLD_ONCE;
-    cause.name = "alloc";
-    EXPECT_STREQ("alloc: 900.0 us in 5 calls at 3 places, each below the floor or happened once",
+    cause.name = "pin";
+    EXPECT_STREQ("pin: 900.0 us in 5 calls, 3 call sites, each below the floor or happened once",
                  opening_cause(&cause).text);
     cause.sum.findings = 1;
     cause.folds = 1u << FOLD_ONCE;
-    EXPECT_STREQ("alloc: 900.0 us in 5 calls, happened once", opening_cause(&cause).text);
+    EXPECT_STREQ("pin: 900.0 us in 5 calls, happened once", opening_cause(&cause).text);
 }
 
 /* Of several threads more may be saved than the run took: the line says of whose time. */

@@ -141,7 +141,7 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
     ExpectFits(screen, 40);
     EXPECT_TRUE(Has(screen, "Findings: 30 of 30, which save up to ")) << screen;
     /* The costliest two, and the rest in one. */
-    EXPECT_TRUE(Has(screen, "28x  warning, at 28 places")) << screen;
+    EXPECT_TRUE(Has(screen, "28x  warning, at 28 call sites")) << screen;
     for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
                              "Next: ptds report", "Implicit orders: not analysed", "policy observe", "Not analysed:"})
         EXPECT_TRUE(Has(screen, part)) << part << "\n" << screen;

@@ -63,7 +63,7 @@ TEST(Summary, NamesWhatWasFoundAndWhere)
                             "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n" GOES_ON));
     std::string summary = report.Summary();
     ExpectFits(summary);
-    for (const char *part : {"prog", "observe", "1 thread", "4 driver calls", "default stream: 2 operations, 0 remapped",
+    for (const char *part : {"prog", "observe", "1 thread", "4 driver calls", "default stream: 2 operations, 0 moved",
                              "sync-copy", "1x", "5.0 ms", "cuMemcpyDtoH_v2", "prog+0x", "behind spin", "ptds run --trace"})
         EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
 }
@@ -99,7 +99,8 @@ TEST(Summary, ErrorsComeFirst)
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n")) << summary;
+    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, two writes of one memory have lost their order\n"))
+        << summary;
     EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
 }
 
@@ -109,14 +110,14 @@ TEST(Summary, SaysOfWhichCallsThereIsNothing)
     struct report report = *built.get();
     auto nothing = [&] { return std::string(opening_nothing_found(&report).text); };
     std::string rules = std::to_string(report.rules);
-    EXPECT_EQ("No hazards found: " + rules + " rules looked at 2 recorded calls", nothing());
+    EXPECT_EQ("No findings: " + rules + " rules looked at 2 recorded calls", nothing());
     report.left_out = 1;
-    EXPECT_EQ("No hazards found in what was looked at: " + rules + " rules looked at 2 recorded calls", nothing());
+    EXPECT_EQ("No findings in what was looked at: " + rules + " rules looked at 2 recorded calls", nothing());
     report.left_out = 0;
     report.trace.header.recycled = 1;
-    EXPECT_EQ("No hazards found in what was recorded: " + rules + " rules looked at 2 recorded calls", nothing());
+    EXPECT_EQ("No findings in what was recorded: " + rules + " rules looked at 2 recorded calls", nothing());
     report.totals.recorded = 1;
-    EXPECT_EQ("No hazards found in what was recorded: " + rules + " rules looked at 1 recorded call", nothing());
+    EXPECT_EQ("No findings in what was recorded: " + rules + " rules looked at 1 recorded call", nothing());
 }
 
 TEST(Summary, SaysWhenThereIsNothing)
@@ -124,7 +125,7 @@ TEST(Summary, SaysWhenThereIsNothing)
     Built report(BuildTrace("1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"));
     std::string summary = report.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "No hazards found: ")) << summary;
+    EXPECT_TRUE(Has(summary, "No findings: ")) << summary;
     EXPECT_TRUE(Has(summary, "nothing was put on the default stream")) << summary;
 }
 
@@ -246,9 +247,9 @@ TEST(Text, WhatGoesPastTheShim)
         "/opt/1.so: a second copy of the driver\n"
         "/opt/2.so: another dlsym hook\n"
         "/opt/3.so: cuGetExportTable\n"
-        "/opt/4.so: the driver of a dlmopen namespace, where nothing is remapped or recorded; ptds run --audit says who "
+        "/opt/4.so: the driver of a dlmopen namespace, where nothing is moved or recorded; ptds run --audit says who "
         "uses it\n"
-        "/opt/5.so: uses the driver of a dlmopen namespace, where nothing is remapped or recorded (12 of its functions)\n"
+        "/opt/5.so: uses the driver of a dlmopen namespace, where nothing is moved or recorded (12 of its functions)\n"
         "/opt/6.so: opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it\n"
         "/opt/7.so: opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run --audit reaches "
         "it\n"
@@ -269,7 +270,7 @@ TEST(Summary, MissingDataIsNamed)
     EXPECT_TRUE(Has(report.Summary(), "run time unknown")) << report.Summary();
     EXPECT_TRUE(Has(report.Summary(), "Not everything was recorded: 1234 records had no room")) << report.Summary();
     EXPECT_TRUE(Has(report.Summary(), "Not known whether right: ")) << report.Summary();
-    for (const char *claim : {"No hazards", "nothing was put on the default stream", "Right", "Default stream", "Blocked"})
+    for (const char *claim : {"No findings", "nothing was put on the default stream", "Right", "Default stream", "Blocked"})
         EXPECT_FALSE(Has(report.Summary(), claim)) << claim << "\n" << report.Summary();
     for (const char *part : {"4 chunks", "no host times", "did not end through exit, or still runs"})
         EXPECT_TRUE(Has(report.Text(), part)) << part << "\n" << report.Text();
@@ -394,7 +395,7 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 TEST(Summary, KeptOperationsHaveTheirReasons)
 {
     Built report(BuildTrace("setting policy=guarded\n1@0 launch s=L to=P1 k=a\n1@1 launch s=L k=b kept-excluded\n"));
-    EXPECT_TRUE(Has(report.Summary(), "2 operations, 1 remapped; 1 kept (excluded)")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "2 operations, 1 moved; 1 kept (excluded)")) << report.Summary();
 }
 
 } // namespace

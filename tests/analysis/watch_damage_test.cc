@@ -91,14 +91,14 @@ TEST(WatchDead, WhatWasInFlight)
     EXPECT_EQ(1, ran.status);
     for (const char *part : {"cuMemFree_v2 of thread ", "\"cleaner\" had not returned when the process ended",
                              "at prog+0x10", "it waits for everything in its context",
-                             "stream #5 (non-blocking), last work: kernel persistent, put there by thread ", "\"main\""})
+                             "stream 5 (non-blocking), last work: kernel persistent, put there by thread ", "\"main\""})
         EXPECT_NE(std::string::npos, ran.said.find(part)) << part << "\n" << ran.said;
 }
 
 TEST(WatchDead, WorkThatIsNoKernel)
 {
     Ran ran = Watch(Killed(false, 0, 200, 0, 0));
-    EXPECT_NE(std::string::npos, ran.said.find("stream #5 (non-blocking), last work: no kernel, put there by thread "))
+    EXPECT_NE(std::string::npos, ran.said.find("stream 5 (non-blocking), last work: no kernel, put there by thread "))
         << ran.said;
 }
 
@@ -181,7 +181,7 @@ TEST(WatchLive, WhatReturnsAndHangsAgain)
                       waits =
                           "ptds:     at prog+0x10\nptds:     by prog+0x20\n"
                           "ptds:   it waits for everything in its context; not known to be complete there:\n"
-                          "ptds:     stream #5 (non-blocking), last work: kernel persistent, put there by ... \"main\" at "
+                          "ptds:     stream 5 (non-blocking), last work: kernel persistent, put there by ... \"main\" at "
                           "prog+0x10\n" +
                           last;
     const Stage hangs = {Killed(false, here, now - minute), {last}}, goes_on = {Killed(false, here, 0), {returned}},

@@ -448,7 +448,8 @@ TEST(WhatIf, OfARemappedRunNothingIsSaid)
 {
     WhatIf run(Two("k=a", "k=b"), "guarded");
     EXPECT_EQ(WHATIF_REMAPPED, run.found.doubt);
-    EXPECT_NE(std::string::npos, run.said.find("no prediction: the run was remapped; record it with policy observe"));
+    EXPECT_NE(std::string::npos,
+              run.said.find("no prediction: the run moved default-stream work; record it with policy observe"));
 }
 
 TEST(WhatIf, AReplayThatMissesTheRunIsOwned)

@@ -117,7 +117,7 @@ TEST(WhatIfWords, EachDoubtHasItsReason)
 {
     Found found(250, 500);
     const std::pair<whatif_doubt, const char *> doubts[] = {
-        {WHATIF_REMAPPED, "the run was remapped; record it with policy observe"},
+        {WHATIF_REMAPPED, "the run moved default-stream work; record it with policy observe"},
         {WHATIF_UNSAID, "the trace does not say which policy the run had"},
         {WHATIF_NO_TIME, "the trace has no work with host times"},
         {WHATIF_GAPS, "records are missing; record with a larger PTDS_TRACE_LIMIT"},

@@ -415,7 +415,7 @@ TEST(Outcome, NamesThePairThatShowsIt)
     EXPECT_EQ(0x10000u, outcome.pair->address);
     for (const std::string &text : {Screen(wrong), wrong.Text()}) {
         EXPECT_TRUE(Has(text, "WRONG: #1 unordered-conflict")) << text;
-        EXPECT_TRUE(Has(text, "  cuMemcpyHtoDAsync_v2 writes 0x10000 in thread 1, stream #")) << text;
+        EXPECT_TRUE(Has(text, "  cuMemcpyHtoDAsync_v2 writes 0x10000 in thread 1, stream ")) << text;
         EXPECT_TRUE(Has(text, "  then cuMemcpyDtoH")) << text;
     }
     Built right(BuildTrace(two_places));
@@ -516,7 +516,7 @@ TEST(ManyScreen, SaysHowManyFindingsItShows)
     };
     says(two, "\nFindings: 1 of 2; all: --all\n");
     says(one, "\nFindings: none of 1 is worth a line of its own; all: --all\n");
-    says("1@100 launch s=N1 k=b\n1@90000+3 sync s=N1\n", "\nNo hazards found\n");
+    says("1@100 launch s=N1 k=b\n1@90000+3 sync s=N1\n", "\nNo findings\n");
 }
 
 TEST(ManyScreen, AHundredTracesFit)

@@ -52,7 +52,7 @@ TEST(Budget, WhatThereIsNoTimeForIsLeftOut)
         EXPECT_TRUE(says(found, "default stream: 704 operations, ")) << found.outcome;
         EXPECT_TRUE(says(found, " of the calls; in those no order that a result needs was missing")) << found.outcome;
         EXPECT_TRUE(says(found, "ptds: Looked at ")) << found.outcome;
-        EXPECT_FALSE(says(found, "No hazards found: ")) << found.outcome;
+        EXPECT_FALSE(says(found, "No findings: ")) << found.outcome;
         EXPECT_LT(found.outcome.err.find("not looked at"), found.outcome.err.find("default stream")) << found.outcome;
     }
 }

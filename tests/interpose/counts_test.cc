@@ -117,7 +117,7 @@ TEST(Counts, WithAFullDisk)
         EXPECT_EQ(line_with(outcome, "no space for " + folder / "trace" + "; recording in memory only"), 0u);
         line_with(outcome, "policy guarded");
         line_with(outcome, "4 threads, 1 stream, 307 driver calls");
-        line_with(outcome, "default stream: 300 operations, 300 remapped");
+        line_with(outcome, "default stream: 300 operations, 300 moved");
         line_with(outcome, "Right: ");
         EXPECT_TRUE(folder.files().empty());
     }

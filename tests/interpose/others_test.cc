@@ -294,7 +294,7 @@ TEST(OthersAndTheCommand, DoctorNamesThem)
     }
     EXPECT_EQ(plain.out.find(hook), std::string::npos) << plain;
     EXPECT_NE(hooks.out.find(hook + quota("proc") + "\n"), std::string::npos) << hooks;
-    EXPECT_NE(hooks.out.find("  note   door dlsym                   answered by " + quota("proc") +
+    EXPECT_NE(hooks.out.find("  note   calls found by dlsym         answered by " + quota("proc") +
                              ", as without the shim; it may go on through the shim\n"),
               std::string::npos)
         << hooks;

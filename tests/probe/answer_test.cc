@@ -406,8 +406,8 @@ TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
     EXPECT_EQ(WHY_FASTER, policy_answer_of(&one.Evidence()).why);
     one.policy.times = Times({100, 101, 102});
     one.Says(WORD_CANNOT_TELL, WHY_FAR, 3,
-             "can't tell: line 7 of out.txt has a number far from bare's, and the pace is the same: \"loss 9\"; give "
-             "--compare CMD");
+             "can't tell: line 7 of out.txt has a number far from bare's (\"loss 9\"), though the runs took the "
+             "same time: give --compare CMD");
     one.none.cuda = Times({20, 20, 20});
     one.policy.cuda = Times({10, 10, 10});
     EXPECT_EQ(WHY_FASTER, policy_answer_of(&one.Evidence()).why);

@@ -127,7 +127,7 @@ static void put_variables(FILE *out)
 void man_page_write(FILE *out)
 {
     fputs(".TH PTDS 1 \"\" \"libptds " PTDS_VERSION "\" \"User Commands\"\n"
-          ".SH NAME\nptds \\- remap CUDA default-stream work, and report what it costs\n"
+          ".SH NAME\nptds \\- move CUDA default-stream work, and report what it costs\n"
           ".SH SYNOPSIS\n.B ptds\n.I VERB\n.RI [ OPTION ...]\n.RI [ ARGUMENT ...]\n"
           ".SH DESCRIPTION\n",
           out);

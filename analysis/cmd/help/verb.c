@@ -5,6 +5,7 @@
  */
 #include "analysis/cmd/help/verb.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct verb *verb_find(const char *name)
@@ -13,6 +14,11 @@ const struct verb *verb_find(const char *name)
         if (strcmp(name, verbs[i]->name) == 0)
             return verbs[i];
     return NULL;
+}
+
+void verb_shorten_help(void)
+{
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 }
 
 void verb_each_option(const struct verb *verb, void (*each)(void *data, const struct argp_option *option), void *data)

@@ -40,6 +40,10 @@ enum expected verb_expects(const struct verb *verb);
 const char *verb_words(const struct verb *verb);
 enum expected verb_option_expects(const struct verb *verb, const struct argp_option *option, const char **words);
 
+/* Before help is printed, after which the command ends: leaves out argp's sentence on arguments of short options, which
+ * tells nobody anything. By the environment, for argp asks no help_filter of ours about it. */
+void verb_shorten_help(void);
+
 /* Calls each(data, option) for the options that a user sees. */
 void verb_each_option(const struct verb *verb, void (*each)(void *data, const struct argp_option *option), void *data);
 

@@ -24,7 +24,7 @@ static void put_site(const struct check *check, size_t process, uint32_t stack, 
     const struct report *report = &check->traces.list.items[process]->report;
     symbolizer_of(check->namer, &report->trace);
     if (!report_words_site(report, check->namer, stack, out, room))
-        snprintf(out, room, "an unrecorded place");
+        snprintf(out, room, "an unrecorded call site");
 }
 
 static void add_folded(struct check *check, const struct folded *folded)
@@ -132,7 +132,7 @@ static void look_for_gaps(struct check *check)
     }
     if (check->edges.unjudged != 0)
         results_incomplete(&check->results, "implicit orders were not analysed, so they have no verdicts");
-    snprintf(text, sizeof text, "%.60s %s between places beyond the first %d pairs",
+    snprintf(text, sizeof text, "%.60s %s between call sites beyond the first %d pairs",
              text_plural(check->edges.ungrouped, "implicit order").text, check->edges.ungrouped == 1 ? "is" : "are",
              EDGE_GROUPS_MOST);
     if (check->edges.ungrouped != 0)

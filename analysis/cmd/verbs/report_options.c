@@ -15,7 +15,8 @@
 #include "analysis/report/floor.h"
 
 static const char manual[] =
-    "Reports what traces show: hazards ranked by the host time they cost, with their call sites, and what could not be "
+    "Reports what traces show: findings, ranked by the host time that they cost, with their call sites, and what could not "
+    "be "
     "analysed. As text: first a summary that fits one screen, details on demand.\v"
     "--thread, --stream, --from and --to select calls; findings and costs are then of these calls alone. "
     "Findings are folded into one sequence where, in most calls of the first, the thread's next blocked call belonged to "
@@ -98,7 +99,7 @@ static uint32_t stream_of(const char *arg, struct argp_state *state)
 {
     unsigned long value;
     if (!number_between(arg[0] == '#' ? arg + 1 : arg, 1, UINT32_MAX, &value))
-        argp_error(state, "--stream %s: a stream's number, as the reports show it after #", arg);
+        argp_error(state, "--stream %s: a stream's number, as in \"moved stream 3\"", arg);
     return (uint32_t)value;
 }
 

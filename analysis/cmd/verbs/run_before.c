@@ -170,8 +170,8 @@ void run_before_warn(const char *program)
             why = "is statically linked";
     }
     if (why != NULL)
-        fprintf(stderr, "ptds run: %s %s: libptds.so can't be preloaded into it, so nothing is remapped or recorded\n",
-                path, why);
+        fprintf(stderr, "ptds run: %s %s: libptds.so can't be preloaded into it, so nothing is moved or recorded\n", path,
+                why);
     if (file >= 0)
         close(file);
 }

@@ -19,12 +19,12 @@
 #include "analysis/cmd/shim_library.h"
 #include "analysis/cmd/verbs/doctor_probe.h"
 
-static const char manual[] =
-    "Looks whether libptds.so is found and loads, which driver it meets, and which ways into the driver it covers.\v"
-    "Exit status: 0 usable (also where there is no driver to ask), 1 not.\n"
-    "\n"
-    "Example:\n"
-    "  ptds doctor";
+static const char manual[] = "Looks whether libptds.so is found and loads, which driver is here, and whether calls reach "
+                             "libptds on every way to the driver.\v"
+                             "Exit status: 0 usable, or in place where there is no driver to ask; 1 not usable.\n"
+                             "\n"
+                             "Example:\n"
+                             "  ptds doctor";
 
 enum { MOST_LINES = 256, LINE_SIZE = 1024, PROBE_KEY = 256, GPUS_KEY };
 
@@ -149,7 +149,7 @@ static void say_driver(const struct answer *plain)
     int number = version != NULL ? atoi(version) : 0;
     if (driver == NULL) {
         const char *why = value_of(plain, "no-driver ");
-        snprintf(text, sizeof text, "none here, so the doors were not tried (%s)", why != NULL ? why : "no answer");
+        snprintf(text, sizeof text, "none here, so the ways to it were not tried (%s)", why != NULL ? why : "no answer");
         note("driver", text);
         return;
     }
@@ -181,16 +181,17 @@ static void say_gpus(const struct answer *plain)
 /* A door works if what it hands out without the shim is the driver's, and with it is the shim's. Another library that
  * stands before both stays there, and where it goes on to can't be seen without a call. The ELF door is closed in the child
  * without the shim unless something loaded the driver for all; only the shim's answer counts there. */
-static bool check_door(const struct answer *plain, const struct answer *shimmed, const char *name, const char *library)
+static bool check_door(const struct answer *plain, const struct answer *shimmed, const char *name, const char *title,
+                       const char *library)
 {
     char key[64], what[64], text[LINE_SIZE * 2];
     snprintf(key, sizeof key, "door %s ", name);
-    snprintf(what, sizeof what, "door %s", name);
+    snprintf(what, sizeof what, "%s", title);
     const char *before = value_of(plain, key), *after = value_of(shimmed, key);
     if (before == NULL || after == NULL)
         return check(false, what, "no answer");
     if (strcmp(before, "absent") == 0 && strcmp(after, "absent") == 0) {
-        note(what, "this driver does not answer there");
+        note(what, "this driver has no such function");
         return true;
     }
     bool ours = strcmp(text_base(after), text_base(library)) == 0;
@@ -200,18 +201,24 @@ static bool check_door(const struct answer *plain, const struct answer *shimmed,
         note(what, text);
         return true;
     }
-    snprintf(text, sizeof text, "answered by %s%s", after, ours ? "" : ": not covered");
+    snprintf(text, sizeof text, "answered by %s%s", after, ours ? "" : ": they go past libptds");
     return check(ours, what, text);
 }
 
 static bool check_doors(const struct answer *plain, const struct answer *shimmed, const char *library)
 {
-    static const char *const doors[] = {"elf", "dlsym", "dlvsym", "cuGetProcAddress", "cuGetProcAddress_v2"};
+    static const struct {
+        const char *name, *title;
+    } doors[] = {{"elf", "calls linked to the driver"},
+                 {"dlsym", "calls found by dlsym"},
+                 {"dlvsym", "by dlvsym"},
+                 {"cuGetProcAddress", "by cuGetProcAddress"},
+                 {"cuGetProcAddress_v2", "by cuGetProcAddress_v2"}};
     bool all = true;
     if (value_of(plain, "driver ") == NULL)
         return true;
     for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
-        all &= check_door(plain, shimmed, doors[i], library);
+        all &= check_door(plain, shimmed, doors[i].name, doors[i].title, library);
     return all;
 }
 
@@ -259,12 +266,13 @@ static void say_auditor(const char *library)
     if (!shim_library_auditor(library, auditor, error))
         note("auditor", error);
     else if (ask(&audited, library, true) && value_of(&audited, "audited ") != NULL)
-        check(true, "auditor", "for ptds run --audit: started, and found the shim");
+        check(true, "auditor", "for ptds run --audit: started, and found libptds");
     else
         note("auditor", "ptds run --audit would do nothing: the loader did not take it");
 }
 
-static bool examine(void)
+/* driver: set where there is one. */
+static bool examine(bool *driver)
 {
     static struct answer plain, shimmed;
     char library[PATH_MAX];
@@ -273,11 +281,12 @@ static bool examine(void)
     if (!check_library(library))
         return false;
     bool starts = ask(&plain, NULL, false);
-    if (!check(starts, "a child without the shim", starts ? "started and ended" : "could not be started, or died"))
+    if (!check(starts, "a process without libptds", starts ? "started and ended" : "could not be started, or died"))
         return false;
     bool loads = ask(&shimmed, library, false) && is_loaded(&shimmed, library);
-    check(loads, "a child with the shim",
-          loads ? "loaded, started and ended" : "the shim was not loaded, or the child died");
+    check(loads, "a process with libptds",
+          loads ? "loaded, started and ended" : "libptds was not loaded, or the process died");
+    *driver = value_of(&plain, "driver ") != NULL;
     say_driver(&plain);
     say_gpus(&plain);
     bool doors = loads && check_doors(&plain, &shimmed, library);
@@ -299,8 +308,10 @@ static int run_verb(int argc, char **argv)
     argp_parse(&doctor_argp, argc, argv, 0, NULL, &asked);
     if (asked.probe)
         return doctor_probe(asked.gpus);
-    bool usable = examine();
-    printf(usable ? "usable\n" : "NOT usable: see what failed above\n");
+    bool driver = false, usable = examine(&driver);
+    printf("%s\n", !usable  ? "NOT usable: see what failed above"
+                   : driver ? "usable"
+                            : "libptds is in place; no driver here to try it with");
     return usable ? EXIT_CLEAN : EXIT_FINDINGS;
 }
 

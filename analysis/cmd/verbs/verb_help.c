@@ -52,6 +52,7 @@ static int say(const struct verb *verb)
 {
     char name[] = "ptds", help[] = "--help";
     char *arguments[] = {name, help, NULL};
+    verb_shorten_help();
     return verb != NULL ? verb->run(2, arguments) : (int)argp_parse(&main_argp, 2, arguments, 0, NULL, NULL);
 }
 

@@ -75,7 +75,7 @@ static void put_pending(const struct telling *telling, uint32_t slot)
     const struct model_stream *stream = &telling->model.streams.items[slot];
     char text[512];
     report_words_id(telling->report, FINDING_STREAMS, stream->uid, text, sizeof text);
-    fprintf(stderr, "ptds:     stream %s, last work: ", text);
+    fprintf(stderr, "ptds:     %s, last work: ", text);
     if (stream->last_object != 0) {
         report_words_id(telling->report, FINDING_KERNELS, stream->last_object, text, sizeof text);
         fprintf(stderr, "kernel %s", text);

@@ -274,7 +274,8 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
     case WHY_TIME: add_time(line, policy); break;
     case WHY_FAR:
         line_add(line,
-                 "line %zu of %.60s has a number far from bare's, and the pace is the same: \"%s\"; give --compare CMD",
+                 "line %zu of %.60s has a number far from bare's (\"%s\"), though the runs took the same time: give "
+                 "--compare CMD",
                  policy->far.far_line, policy->far_thing, policy->far.far_text);
         break;
     case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;

@@ -270,9 +270,11 @@ static void put_outside(const struct facts *facts, struct text_sink *sink)
     const struct difference *found = &facts->outside;
     if (found->outside == 0)
         return;
-    sink_printf(sink, "  Under %s %s left out %s far from bare's (line %zu of %s: \"%s\"): times?\n", facts->name,
-                text_plural(found->outside, "number").text, found->outside == 1 ? "is" : "are", found->outside_line,
-                facts->outside_thing, found->outside_text);
+    sink_printf(
+        sink,
+        "  Not compared under %s: %s far from bare's (%sline %zu of %s: \"%s\"). If that is no time, the result differs.\n",
+        facts->name, text_plural(found->outside, "number").text, found->outside == 1 ? "" : "the first in ",
+        found->outside_line, facts->outside_thing, found->outside_text);
 }
 
 static void put_leaves(const struct facts *facts, struct text_sink *sink)

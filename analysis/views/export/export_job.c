@@ -76,7 +76,7 @@ void export_job_notes(const struct export_job *job, const struct traced *traced,
              report_words_gpu_times(&report->totals).text, report->totals.gpu_timed == 0 ? "work" : "other work");
     each(data, text);
     if (job->edges == NULL)
-        each(data, "no verdicts: this ptds does not judge implicit edges");
+        each(data, "no verdicts: this ptds does not judge implicit orders");
     if (!trace_has_time(&report->trace))
         each(data, "the trace's clock cannot be converted: times are clock ticks, not ns");
     else if (!traced->has_realtime)

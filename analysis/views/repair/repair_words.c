@@ -88,13 +88,14 @@ void repair_words_notes(const struct repair *repair, void (*each)(void *data, co
 {
     bool some = repair->needed + repair->maybe_needed != 0;
     if (some && !repair->wide)
-        each(data, "None can be left out: what the others imply, or per-thread keeps, is not listed.");
+        each(data, "All of these waits are needed: the list leaves out waits that others imply, and orders that per-thread "
+                   "keeps.");
     if (repair->wide)
-        each(data, "More was pending at once than is followed: some may be implied by others.");
+        each(data, "More work was pending at once than is followed: some of these waits may be implied by others.");
     if (any(repair, is_a_doubt))
         each(data, "Maybe needed: both may use the same memory, and what a kernel does with it can't be seen.");
     if (any(repair, is_of_several))
-        each(data, "Where several threads or streams record at one place, each needs an event of its own.");
+        each(data, "Where several threads or streams record at one call site, each needs an event of its own.");
     if (any(repair, is_of_host))
         each(data, "The host waits with cuEventSynchronize: no stream's wait protects what it reads itself.");
     if (repair->partly)

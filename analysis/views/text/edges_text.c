@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The section of the text report about implicit edges. Also written by the shim at exit: libc only. Shows the most telling
+ * The section of the text report about implicit orders. Also written by the shim at exit: libc only. Shows the most telling
  * groups; all of them are in the JSON report.
  */
 #include "analysis/views/text/edges_text.h"
@@ -20,7 +20,7 @@ static void put_end(const struct report *report, struct site_namer *namer, const
     sink_printf(sink, "    %-22s%s, thread %u", label, definitions_api_name(&report->trace.defs, end->api), end->thread);
     if (end->stream != 0) {
         report_words_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
-        sink_printf(sink, ", stream %s", text);
+        sink_printf(sink, ", %s", text);
     }
     if (end->object != 0) {
         report_words_id(report, FINDING_KERNELS, end->object, text, sizeof text);

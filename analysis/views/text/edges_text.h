@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* For report_text: the section about implicit edges. Nothing where they were not analysed. */
+/* For report_text: the section about implicit orders. Nothing where they were not analysed. */
 void edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
 #ifdef __cplusplus

@@ -124,7 +124,7 @@ static void put_folded(struct screen *screen, const struct folds *folds)
         folded += folds->sums.causes.items[i].sum.findings;
     if (folded == 0)
         return;
-    line_add(&line, "%zu small or not yours to change:", folded);
+    line_add(&line, "%zu more, each small or inside a library:", folded);
     opening_cause_names(&line, SCREEN_COLUMNS, &folds->sums, 0);
     screen_put(screen, &line);
 }

@@ -53,7 +53,7 @@ static void put_selection(const struct report *report, struct text_sink *sink)
         sink_printf(sink, " thread %s;", selection->thread);
     if (selection->stream != 0) {
         report_words_id(report, FINDING_STREAMS, selection->stream, text, sizeof text);
-        sink_printf(sink, " stream %s;", text);
+        sink_printf(sink, " %s;", text);
     }
     if (selection->has_from)
         sink_printf(sink, " from %s;", text_ns(selection->from_ns).text);
@@ -115,8 +115,8 @@ void report_details(const struct report *report, const struct call_stats *stats,
         covered += report->findings.items[i]->host_ns;
     if (count == 0)
         sink_printf(sink, "\n%s\n",
-                    outcome_of(report).complete ? "No hazards in the selection."
-                                                : "No hazards in what was recorded of the selection.");
+                    outcome_of(report).complete ? "No findings in the selection."
+                                                : "No findings in what was recorded of the selection.");
     else
         sink_printf(sink, "\nFindings of the selection, by what they would save\n");
     for (size_t i = 0; i < shown; i++)

@@ -59,7 +59,7 @@ static void put_head(struct screen *screen)
     line_add(&line, "%s%s; default stream: %s", text_plural(totals->calls, "driver call").text,
              report->has_counts ? "" : " recorded", text_plural(totals->default_stream, "operation").text);
     if (totals->remapped != 0)
-        line_add(&line, ", %s remapped, %s kept", text_count(totals->remapped).text, text_count(totals->kept_all).text);
+        line_add(&line, ", %s moved, %s kept", text_count(totals->remapped).text, text_count(totals->kept_all).text);
     screen_put(screen, &line);
 }
 

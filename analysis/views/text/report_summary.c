@@ -72,7 +72,7 @@ static void put_default_stream(struct summary *summary)
         put(summary, &line);
         return;
     }
-    line_add(&line, "ptds: default stream: %s, %s remapped", text_plural(totals->default_stream, "operation").text,
+    line_add(&line, "ptds: default stream: %s, %s moved", text_plural(totals->default_stream, "operation").text,
              text_count(totals->remapped).text);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
@@ -150,7 +150,7 @@ static void put_folded(struct summary *summary)
     struct line line = {0};
     if (sums->causes.count == 0)
         return;
-    line_add(&line, "ptds: small, or not yours to change:");
+    line_add(&line, "ptds: also, each small or inside a library:");
     opening_cause_names(&line, COLUMNS, sums, 0);
     put(summary, &line);
 }

@@ -55,8 +55,8 @@ static void put_totals(const struct report *report, struct text_sink *sink)
     for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
         if (totals->streams[kind] != 0)
             sink_printf(sink, "%s %s %s", kinds++ != 0 ? "," : "", text_count(totals->streams[kind]).text,
-                        report_words_stream_kind(kind));
-    sink_printf(sink, "\n  default stream       %s, %s remapped\n", text_plural(totals->default_stream, "operation").text,
+                        report_words_stream_name(kind));
+    sink_printf(sink, "\n  default stream       %s, %s moved\n", text_plural(totals->default_stream, "operation").text,
                 text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
         if (totals->kept[i] != 0)
@@ -103,7 +103,7 @@ static void put_counts(const struct report *report, struct text_sink *sink)
         rows[i] = (struct busiest){count->calls, count->failed, count->remapped, count->ticks, i};
     }
     qsort(rows, trace->counts.count, sizeof *rows, by_calls);
-    sink_printf(sink, "\nDriver calls (exact)\n  %12s %10s %12s %10s  name\n", "calls", "failed", "remapped", "inside");
+    sink_printf(sink, "\nDriver calls (exact)\n  %12s %10s %12s %10s  name\n", "calls", "failed", "moved", "inside");
     for (size_t i = 0; i < trace->counts.count && rows[i].calls != 0; i++) {
         const struct api_def *api = definitions_api(&trace->defs, (uint32_t)(rows[i].index / 2));
         struct small_text inside = {"-"};
@@ -288,7 +288,7 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     if (report->findings.count == 0) {
-        sink_printf(sink, "\nNo hazards found. Rules run:");
+        sink_printf(sink, "\nNo findings. Rules run:");
         for (size_t i = 0; i < report->rules; i++)
             if (report->runs[i].rule != NULL)
                 sink_printf(sink, " %s", report->runs[i].rule->id);

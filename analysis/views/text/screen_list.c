@@ -123,7 +123,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
              report_words_times(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
     if (entry->places > 1)
-        line_add(&line, ", at %zu places", entry->places);
+        line_add(&line, ", at %zu call sites", entry->places);
     else
         add_verdicts(report, finding, &line);
     screen_put(screen, &line);

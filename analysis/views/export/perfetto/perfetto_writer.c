@@ -54,7 +54,7 @@ static void describe(struct writer *writer, enum track_kind kind, uint32_t id)
     } else {
         char stream[100];
         report_words_id(writer->report, FINDING_STREAMS, id, stream, sizeof stream);
-        snprintf(name, sizeof name, "%s %s", kind == TRACK_ASKED ? "stream" : "sent to", stream);
+        snprintf(name, sizeof name, "%s%s", kind == TRACK_ASKED ? "" : "sent to ", stream);
         track.parent = perfetto_writer_uuid(writer, kind == TRACK_ASKED ? TRACK_GROUP_ASKED : TRACK_GROUP_SENT, 0);
     }
     perfetto_packets_track(&writer->packets, &track);

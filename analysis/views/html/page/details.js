@@ -19,7 +19,7 @@
     const kernel = names(tables.kernels, op.kernel[at]), where = names(tables.sites, op.stack[at]);
     return [
       [ptds.apiName(data, at) + (has(flags.TWIN) ? " (per-thread twin)" : ""), kernel && "kernel " + (kernel.name || kernel)].filter(Boolean).join(", "),
-      process(thread) + "thread " + (thread ? thread.name || thread : "unknown") + (stream ? `, stream ${stream.name || stream}` : "") +
+      process(thread) + "thread " + (thread ? thread.name || thread : "unknown") + (stream ? `, ${stream.name || stream}` : "") +
         (has(flags.REMAPPED) && target ? `, sent to ${target.name || target}` : "") + (has(flags.LEGACY) ? " (default stream)" : ""),
       (tables.has_time ? `called ${since(tables, op.enter[at], 3)} after the start, ` : "") +
         (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting` : "") : "its return was not timed"),
@@ -32,7 +32,7 @@
 
   function edgeLines({ edge, tables }, i) {
     const end = (at, thread, stream) =>
-      `${process(names(tables.threads, thread))}thread ${names(tables.threads, thread)?.name || "unknown"}, ` + (stream ? `stream ${names(tables.streams, stream)?.name || "unknown"}` : "the host") +
+      `${process(names(tables.threads, thread))}thread ${names(tables.threads, thread)?.name || "unknown"}, ` + (stream ? names(tables.streams, stream)?.name || "unknown stream" : "the host") +
       (tables.has_time ? ` at ${since(tables, at, 3)}` : "");
     const verdict = edge.verdict[i];
     return [
