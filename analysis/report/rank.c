@@ -178,7 +178,7 @@ static void add_up(struct report *report)
         sums_add(&report->sums, &report->trace.defs, finding, finding->fold == FOLD_SHOWN,
                  (struct sum){1, finding->count, finding->host_ns, finding->known});
     }
-    sums_finish(&report->sums, rank_floor_ns(report));
+    sums_finish(&report->sums, rank_floor_ns(report), much(report));
     report->out_of_memory |= report->sums.out_of_memory;
 }
 

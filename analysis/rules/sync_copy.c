@@ -2,11 +2,9 @@
  *
  * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting, though it had more to give to the GPU.
  * Run by the pass for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
- * finding; the cost is what the thread could have done meanwhile (saving.h), of a copy to the host but for what the host does
- * right behind it: that may be what the copy is for.
+ * finding; the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
-#include "analysis/model/classify.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
@@ -20,8 +18,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     finding_add_pending(finding, run->model, &view->waits);
     finding_count(finding, "behind_other_streams", others);
     finding_most(finding, "largest_bytes", call->op == PTDS_OP_COPY ? call_word(view->call, 2) : call_word(view->call, 1));
-    bool to_host = classify_is_host_memory(call->kinds & 15);
-    saving_watch(run->savings, to_host ? SAVE_APART : SAVE_UNTIL_NEXT_WAIT, finding, view);
+    saving_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
 }
 
 static void end(struct rule_run *run)

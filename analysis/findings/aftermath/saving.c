@@ -42,9 +42,10 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
     uint64_t apart = call->enter > saving->leave ? call->enter - saving->leave : 0;
     if (saving->gap == UINT64_MAX)
         saving->gap = apart;
-    if (waits_anyhow(view) && (view->waits.count != 0 || saving->more)) {
+    if (waits_anyhow(view) && (view->waits.count != 0 || saving->more || view->work)) {
         saving->saved_ns = saving->more ? at_most(trace_ns(trace, apart), saving->lost_ns) : 0;
         saving->apart_ns = saving->more ? at_most(trace_ns(trace, apart - saving->gap), saving->lost_ns) : 0;
+        saving->more |= view->work;
         saving->open = false;
         return;
     }
@@ -112,9 +113,8 @@ static bool settle(struct open_saving *open, const struct trace *trace, const st
         finding_cost(open->finding, saving->lost_ns);
         return true;
     }
-    uint64_t saved = open->kind == SAVE_APART ? saving->apart_ns : saving->saved_ns;
-    if (!saving->open && saving->more && saved != 0)
-        finding_cost(open->finding, saved);
+    if (!saving->open && saving->more && saving->saved_ns != 0)
+        finding_cost(open->finding, saving->saved_ns);
     return !saving->open;
 }
 

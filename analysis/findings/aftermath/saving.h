@@ -35,7 +35,6 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
 /* When it is known what leaving a call out would save, and how much that is. */
 enum saving_kind {
     SAVE_UNTIL_NEXT_WAIT, /* what the thread would have gained until its next wait (above) */
-    SAVE_APART,           /* the same, without the host's work right behind the call: it may use what was waited for */
     SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work next; as SAVE_UNTIL_NEXT_WAIT if the thread
                              waits once more first */
     SAVE_ALL_IF_MORE,     /* all that the call lost, if any thread submits work later: not at the end of a program */

@@ -149,7 +149,7 @@ static void add_up(struct folds *folds, const struct traces *traces)
         sums_add(&folds->sums, &traces->list.items[one->process]->report.trace.defs, one->finding, one->shown,
                  (struct sum){1, one->count, one->host_ns, one->known});
     }
-    sums_finish(&folds->sums, 0);
+    sums_finish(&folds->sums, 0, 0);
     folds->out_of_memory |= folds->sums.out_of_memory;
 }
 
