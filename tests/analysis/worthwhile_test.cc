@@ -167,10 +167,7 @@ TEST(UselessSync, ItsSavingEndsAtACopyThatWaitsAnyhow)
     std::string copy = "1@T launch s=N1 k=a args=0x10000\n1@T10+900 sync s=N1 site=loop\n"
                        "1@T920+500 copy s=L implicit from=pageable to=device ptr=0x20000 bytes=4\n"
                        "1@T1430 launch s=N2 k=b args=0x20000\n1@T1800+100 sync s=N2 site=other\n";
-    Built report(BuildTrace(two_buffers + Loop(20, 1000, 2000, copy)));
-    for (const finding *finding : report.Of("useless-sync"))
-        EXPECT_LE(finding->host_ns, finding->known * 10000) << "only that of the other site";
-    EXPECT_EQ(1u, report.Of("useless-sync").size());
+    EXPECT_EQ("", Said(Built(BuildTrace(two_buffers + Loop(20, 1000, 2000, copy))), "useless-sync"));
 }
 
 TEST(UselessSync, IsNoWaitBehindAPageableCopy)
