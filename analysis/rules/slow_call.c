@@ -91,7 +91,7 @@ static bool is_for_work(const struct call_view *view)
     static const uint64_t waits = RULE_OP(PTDS_OP_STREAM_SYNC) | RULE_OP(PTDS_OP_STREAM_QUERY) |
                                   RULE_OP(PTDS_OP_EVENT_SYNC) | RULE_OP(PTDS_OP_EVENT_QUERY) | RULE_OP(PTDS_OP_CTX_SYNC);
     unsigned op = view->call->r.op;
-    return view->work || view->submits || (op < 64 && (waits & RULE_OP(op)) != 0);
+    return op < 64 && ((waits | RULE_SUBMITS) & RULE_OP(op)) != 0;
 }
 
 static void on_call(struct rule_run *run, const struct call_view *view)
