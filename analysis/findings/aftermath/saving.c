@@ -11,6 +11,7 @@ void saving_begin(struct saving *saving, const struct call_view *view)
 {
     *saving = (struct saving){.thread = view->call->thread,
                               .open = true,
+                              .enter = view->call->r.enter,
                               .leave = view->call->r.leave,
                               .gap = UINT64_MAX,
                               .lost_ns = view->lost_ns};

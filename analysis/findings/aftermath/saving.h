@@ -18,11 +18,11 @@ extern "C" {
 struct finding;
 
 struct saving {
-    uint32_t thread; /* uid */
-    bool open, more; /* open: the thread has not waited again; more: it has submitted work since */
-    bool again;      /* it waited at once for what it had just waited for: so the wait was meant */
-    uint64_t leave;  /* ticks, of the wait */
-    uint64_t gap;    /* ticks from the wait to the thread's next call; UINT64_MAX: none yet */
+    uint32_t thread;       /* uid */
+    bool open, more;       /* open: the thread has not waited again; more: it has submitted work since */
+    bool again;            /* it waited at once for what it had just waited for: so the wait was meant */
+    uint64_t enter, leave; /* ticks, of the wait */
+    uint64_t gap;          /* ticks from the wait to the thread's next call; UINT64_MAX: none yet */
     uint64_t lost_ns, saved_ns;
     uint64_t apart_ns; /* saved_ns without that gap: the host may have read a clock there, or used what it had waited for */
 };
