@@ -28,6 +28,10 @@ struct line moved_words_waits(const struct report *report, size_t columns)
     struct line line = {0};
     if (!outcome_knows_blocked(report))
         line_add(&line, "how long threads waited is unknown");
+    else if (!outcome_of(report).complete && totals->blocked_ns == 0) /* nothing is said of what was not seen */
+        line_add(&line, "none of the calls that were looked at waited");
+    else if (!outcome_of(report).complete)
+        line_add(&line, "threads waited %s in the calls that were looked at", text_ns(totals->blocked_ns).text);
     else if (totals->blocked_ns == 0)
         line_add(&line, "no thread waited");
     else if (!report->residual.known)

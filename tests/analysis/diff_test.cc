@@ -140,7 +140,9 @@ TEST(Diff, JsonAndMarkdownSayTheSame)
     std::string few = sides.Of("few", {{4}, {4}, {4}}), many = sides.Of("many", {{6}, {6}, {6}});
     std::string path = sides.folder / "diff.md";
     EXPECT_EQ(0, sides.Diff({few, many, "--format", "markdown", "-o", path}).exit);
-    EXPECT_EQ(0u, read_file(path).find("### ptds diff: 3 more (3 runs each)\n")) << read_file(path);
+    EXPECT_EQ(0u,
+              read_file(path).find("### ptds diff: as long (1.00 s, was 1.00 s), 3 runs each\n\n3 more (3 runs each)\n"))
+        << read_file(path);
     EXPECT_NE(std::string::npos,
               read_file(path).find("| more | `sync-copy` | `cuMemcpyDtoH_v2 in prog` | 6 calls a run, was 4 |"))
         << read_file(path);

@@ -110,8 +110,8 @@ TEST(Summary, ErrorsComeFirst)
 TEST(Summary, OfARunThatMovedWork)
 {
     const std::string policy = "setting policy=guarded\nsetting guard=1\n";
-    const std::string work = "1@0 launch s=L to=N1 k=a\n2@5 launch s=L to=N2 k=b\n1@10+5000 sync s=L target=N1\n"
-                             "2@11+5000 sync s=L target=N2\n1@9000 launch s=L to=N1 k=c\n1@9100+3 sync s=L target=N1\n";
+    const std::string work = "1@0 launch s=L to=N1 k=a\n2@5 launch s=L to=N2 k=b\n1@10+5000 sync s=L to=N1\n"
+                             "2@11+5000 sync s=L to=N2\n1@9000 launch s=L to=N1 k=c\n1@9100+3 sync s=L to=N1\n";
     Built report(BuildTrace(policy + work));
     ASSERT_EQ(0, residual_find(const_cast<struct report *>(report.get())));
     std::string summary = report.Summary();

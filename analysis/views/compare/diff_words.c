@@ -105,6 +105,8 @@ struct line diff_words_time(const struct diff *diff)
         line_add(&line, "as long within the spread");
     else if (alike)
         line_add(&line, "as long");
+    else if (share >= 100)
+        line_add(&line, "%.1f times as long", share / 100 + 1);
     else
         line_add(&line, "%.0f %% %s", share < 0 ? -share : share, share < 0 ? "shorter" : "longer");
     line_add(&line, " (%s, was %s), ", text_ns((uint64_t)after->median).text, text_ns((uint64_t)before->median).text);
