@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model_orders.h"
+
 void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads)
 {
     gain->joins++;
@@ -71,6 +73,37 @@ static void look_at(const struct gain *gain, const struct model *model, const st
     }
 }
 
+/* Whether the stream's clock has work that the call waits for. */
+static bool is_behind_waits(const struct model *model, const struct call_view *view, uint32_t slot)
+{
+    const struct vclock *clock = &model->real.streams.items[slot].clock;
+    for (uint32_t i = 0; i < view->waits.count && i < PENDING_KEPT; i++)
+        if (view->waits.slot[i] != slot &&
+            vclock_get(clock, view->waits.slot[i]) > vclock_get(&model->done, view->waits.slot[i]))
+            return true;
+    return false;
+}
+
+/* Whether the stream or event that the call names comes after an event's record, or a wait for an event, which implicit
+ * order had put behind work that the call waits for. Such operations are no work: nobody waits for them alone. What a
+ * stream that takes part in implicit order got new by the legacy one is noted as joined of that stream itself. */
+static bool is_behind_events(const struct gain *gain, struct model *model, const struct call_view *view)
+{
+    if (view->waits.count == 0 || (view->scope != WAIT_STREAM && view->scope != WAIT_EVENT))
+        return false;
+    const struct vclock *covered = model_orders_covered(model, view);
+    bool takes_part = view->scope == WAIT_STREAM && implicit_order_role(view->target_kind) == ORDER_ROLE_BLOCKING;
+    for (uint32_t slot = 0; slot < gain->joined.count; slot++) {
+        uint64_t joined = gain->joined.items[slot];
+        if (takes_part && model->streams.items[slot].kind == PTDS_STREAM_LEGACY)
+            continue;
+        if (joined > vclock_get(&model->done, slot) && vclock_get(covered, slot) >= joined &&
+            is_behind_waits(model, view, slot))
+            return true;
+    }
+    return false;
+}
+
 /* On a stream of the thread's own there would be nothing of what another thread has put on the legacy one. */
 static bool is_for_another(const struct model *model, const struct call_view *view)
 {
@@ -78,7 +111,7 @@ static bool is_for_another(const struct model *model, const struct call_view *vi
            model->streams.items[view->target].last_thread != view->call->thread;
 }
 
-void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
+void gain_blocked(struct gain *gain, struct model *model, const struct call_view *view)
 {
     bool behind, others;
     if (!gain->begun)
@@ -88,7 +121,7 @@ void gain_blocked(struct gain *gain, const struct model *model, const struct cal
         return;
     bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
-    if (behind || (itself && others) || is_for_another(model, view)) {
+    if (behind || (itself && others) || is_for_another(model, view) || (!itself && is_behind_events(gain, model, view))) {
         add(gain, model->trace, view->call->r.leave, view->lost_ns);
         return;
     }

@@ -45,7 +45,7 @@ void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, boo
  * shorter. */
 void gain_waits(struct gain *gain, const struct model *model, const struct call_view *view);
 /* Takes a call that blocked. */
-void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view);
+void gain_blocked(struct gain *gain, struct model *model, const struct call_view *view);
 /* Takes a call while a saving of a thread is open. */
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view);
 /* Takes every call. */

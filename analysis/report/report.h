@@ -10,6 +10,7 @@
 #include "analysis/base/text.h"
 #include "analysis/findings/sequence.h"
 #include "analysis/trace/trace.h"
+#include "analysis/report/default_cost.h"
 #include "analysis/report/edges/edge_table.h"
 #include "analysis/report/floor.h"
 #include "analysis/report/report_entries.h"
@@ -89,9 +90,10 @@ struct report {
     struct edge_table edges;
     struct startup startup;
     struct gain gain;
-    struct residual residual; /* by residual_find, which report_build does not call */
-    struct line what_if;      /* what a replay says of policy guarded, for the opening; by the command. Empty: not known */
-    bool no_gain;             /* that replay is known, and no faster: remapping alone is not what helps */
+    struct residual residual;     /* by residual_find, which report_build does not call */
+    struct default_replay replay; /* by whatif_tell, which report_build does not call */
+    struct line what_if; /* what a replay says of policy guarded, for the opening; by the command. Empty: not known */
+    bool no_gain;        /* that replay is known, and no faster: remapping alone is not what helps */
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;

@@ -39,6 +39,21 @@ static void implicit_only(struct model *model, const struct call_view *view, uns
     }
 }
 
+/* The same of a stream that is not the legacy one, where the legacy stream has no work pending, but an event's record or a
+ * wait for an event: the streams with work pending that those came after, and that the call comes after over them. */
+static void over_events(const struct model *model, const struct call_view *view, struct pending *pending)
+{
+    const struct order *order = &model->real;
+    const struct order_context *context = &order->contexts.items[order->streams.items[view->target].context];
+    pending->count = 0;
+    for (uint32_t slot = 0; context->legacy != 0 && slot < model->streams.count && pending->count < PENDING_KEPT; slot++) {
+        uint64_t work = model->streams.items[slot].last_work;
+        if (slot != view->target && model_is_pending(model, slot) && order_before(order, slot, work, context->legacy - 1) &&
+            !order_before(order, slot, work, view->target))
+            pending->slot[pending->count++] = slot;
+    }
+}
+
 static void flag(struct rule_run *run, const struct call_view *view, uint32_t detail, const struct pending *pending)
 {
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
@@ -63,6 +78,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     const struct order_stream *stream = &run->model->real.streams.items[view->target];
     implicit_only(run->model, view, stream->joins & ~ORDER_OF(stream->role), &pending);
+    if (pending.count == 0 && !view->legacy)
+        over_events(run->model, view, &pending);
     if (pending.count != 0)
         flag(run, view, view->legacy ? FAN_IN : FAN_OUT, &pending);
 }

@@ -11,6 +11,7 @@
 #include "analysis/report/default_cost.h"
 #include "analysis/report/floor.h"
 #include "analysis/report/outcome.h"
+#include "analysis/views/cost_words.h"
 #include "analysis/views/file_word.h"
 #include "analysis/views/gap_words.h"
 #include "analysis/views/verdict_words.h"
@@ -172,6 +173,7 @@ struct line opening_default_stream(const struct report *report)
         [DEFAULT_ALONE] = "nothing to gain: one thread, one stream",
         [DEFAULT_NO_WAIT] = "nothing to gain: no call waited longer because of it",
         [DEFAULT_NEEDED] = "nothing to gain: results need the order that it keeps",
+        [DEFAULT_NO_FASTER] = "nothing to gain: replayed under each policy it is no faster",
         [DEFAULT_UNKNOWN] = "what it costs is unknown: no host times",
     };
     static const char *const as_far[LACKS] = {"", ", as looked at", ", as recorded", ", as seen", ", as followed"};
@@ -191,8 +193,7 @@ struct line opening_default_stream(const struct report *report)
     bool sure = found.cost == DEFAULT_UNUSED && report->has_counts && outcome_first_past(report) == NULL;
     line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "", sure ? "" : as_far[lack]);
     if (found.cost == DEFAULT_UP_TO)
-        line_add(&line, "it costs 0 to %s%s of %s (%s)", text_ns(found.most_ns).text, found.or_more ? " or more" : "",
-                 text_ns(report->totals.run_ns).text, text_share(found.most_ns, report->totals.run_ns).text);
+        cost_words_add(report, &found, &line);
     else if (found.cost == DEFAULT_NO_WAIT && found.or_more)
         line_add(&line, "no timed call waited longer because of it");
     else if (report->totals.remapped != 0 && moved[found.cost] != NULL)

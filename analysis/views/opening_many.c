@@ -33,9 +33,9 @@ struct line opening_many_default_streams(const struct traces *traces, const stru
         return line;
     }
     const struct report *report = &traces->list.items[runs->most]->report;
-    line_add(&line, "Default stream: may cost time in %zu", runs->gains);
+    line_add(&line, "Default stream: threads waited for it in %zu", runs->gains);
     add_unknown(&line, runs->cost_unknown);
-    line_add(&line, ", %s%s%s of %s", runs->or_more ? "" : "at most ", text_ns(runs->most_ns).text,
+    line_add(&line, ", %s%s%s of %s", runs->or_more ? "" : "up to ", text_ns(runs->most_ns).text,
              runs->or_more ? " or more" : "", text_ns(report->totals.run_ns).text);
     line_add_whole(&line, OPENING_COLUMNS, " (%.24s)", text_base(report->trace.header.program));
     return line;

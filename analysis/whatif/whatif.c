@@ -159,10 +159,51 @@ static uint64_t spread_of(struct whatif *whatif, const struct recorded *recorded
     return shortest(whatif, scaled(whatif, low, &replayed));
 }
 
+static uint64_t apart_of(struct whatif *whatif, const struct recorded *recorded, const struct latencies *latencies,
+                         const struct bound *low)
+{
+    struct moment replayed;
+    if (!replay_run(recorded, ORDER_GUARDED | ORDER_REMAPS_EXPLICIT, latencies, low->assumptions, &replayed)) {
+        whatif->doubt = WHATIF_NO_MEMORY;
+        return 0;
+    }
+    uint64_t apart = shortest(whatif, scaled(whatif, low, &replayed));
+    for (unsigned i = 0; i < WHATIF_POLICIES; i++)
+        apart = whatif->policies[i].least < apart ? whatif->policies[i].least : apart;
+    return apart;
+}
+
 bool whatif_lanes_limit(const struct whatif *whatif)
 {
     uint64_t one_lane = whatif->policies[0].least; /* guarded */
     return whatif->doubt == WHATIF_SURE && whatif->spread != 0 && whatif->spread < one_lane - one_lane / 20;
+}
+
+static struct default_replay replay_found(const struct whatif *whatif)
+{
+    uint64_t recorded = whatif->recorded, most = whatif->policies[0].most;
+    if (whatif->doubt != WHATIF_SURE || !whatif_is_timed(whatif->gpu, whatif->gpu_timed))
+        return (struct default_replay){0};
+    return (struct default_replay){
+        .known = true,
+        .no_faster =
+            (double)recorded<(double)whatif->apart * WHATIF_NOTICED, .least_ns = recorded> most ? recorded - most : 0,
+        .most_ns = recorded > whatif->apart ? recorded - whatif->apart : 0};
+}
+
+void whatif_tell(const struct whatif *whatif, struct report *report)
+{
+    report->replay = replay_found(whatif);
+}
+
+/* What the report knows, and no replay that guesses times does. */
+static enum default_cost no_gain_of(const struct report *report, const struct whatif *whatif)
+{
+    struct default_stream found = default_cost_of(report);
+    bool sure = found.cost == DEFAULT_UNUSED || found.cost == DEFAULT_ALONE ||
+                (found.cost == DEFAULT_NO_WAIT && !found.or_more && whatif->doubt == WHATIF_SURE &&
+                 replay_found(whatif).least_ns == 0);
+    return sure ? found.cost : DEFAULT_UP_TO;
 }
 
 struct whatif whatif_of(const struct report *report, struct recorded *recorded)
@@ -193,7 +234,10 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
     for (unsigned i = 0; i < WHATIF_POLICIES && whatif.doubt == WHATIF_SURE; i++)
         whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &low, &high);
     if (whatif.doubt == WHATIF_SURE)
+        whatif.apart = apart_of(&whatif, recorded, &latencies, &low);
+    if (whatif.doubt == WHATIF_SURE)
         whatif.spread = spread_of(&whatif, recorded, &latencies, &low);
+    whatif.no_gain = no_gain_of(report, &whatif);
     return whatif;
 }
 

@@ -41,7 +41,9 @@ struct whatif {
     double error;                /* by how much that misses, as a share */
     uint64_t gpu, gpu_timed;     /* operations on a device; of them, those whose time there was recorded */
     struct prediction policies[WHATIF_POLICIES];
-    uint64_t spread;               /* at best, ns: under guarded, if each thread's work had as many lanes as it likes */
+    uint64_t spread;           /* at best, ns: under guarded, if each thread's work had as many lanes as it likes */
+    enum default_cost no_gain; /* why there is surely nothing to gain, whatever is predicted; DEFAULT_UP_TO: there may be */
+    uint64_t apart;            /* at best, ns: under any policy, and with calls that name the legacy stream moved, too */
     uint64_t needed, maybe_needed; /* implicit orders of the run; a policy that promises none may take them away */
 };
 
@@ -55,6 +57,8 @@ static inline bool whatif_is_timed(uint64_t gpu, uint64_t gpu_timed)
 #define WHATIF_MOST_ERROR 0.1
 /* Runs of one program under one policy differ: most by 1 % to 10 % (README.md). Nothing is predicted better than that. */
 #define WHATIF_RUNS_DIFFER 1.05
+/* Less than this nobody notices: 2 % beyond that. */
+#define WHATIF_NOTICED (WHATIF_RUNS_DIFFER + 0.02)
 
 /* Whether it is the order of a thread's own default-stream work that limits guarded, so that PTDS_LANES may help. A guess
  * without times on the GPU. */
@@ -62,7 +66,9 @@ bool whatif_lanes_limit(const struct whatif *whatif);
 
 /* Predicts; after the pass of the report. Changes times in `recorded` that the trace does not have. */
 struct whatif whatif_of(const struct report *report, struct recorded *recorded);
-/* The same for a trace that has been read without a watch: reads it once more. */
+/* Sets report->replay: what another place for default-stream work gains, if this is no guess. */
+void whatif_tell(const struct whatif *whatif, struct report *report);
+/* As whatif_of, for a trace that has been read without a watch: reads it once more. */
 struct whatif whatif_of_source(const struct trace_source *source);
 
 #ifdef __cplusplus

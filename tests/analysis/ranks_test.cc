@@ -95,7 +95,7 @@ TEST(Ranks, AreOneReport)
     EXPECT_NE(std::string::npos, text.out.find(" rank 3 pid ")) << text;
     Outcome first = Ptds({"report", folder.path()});
     for (const char *part :
-         {"4 processes, ran ", "Right: 4; ", "Default stream: may cost time in 4", ", 4 processes\n", "Next: "})
+         {"4 processes, ran ", "Right: 4; ", "Default stream: threads waited for it in 4", ", 4 processes\n", "Next: "})
         EXPECT_NE(std::string::npos, first.out.find(part)) << part << first;
 }
 

@@ -454,7 +454,8 @@ TEST(WhatIf, OfARemappedRunNothingIsSaid)
 
 TEST(WhatIf, AReplayThatMissesTheRunIsOwned)
 {
-    WhatIf run("1@100+2 launch s=L k=a\n1@110+1000 sync s=L\ndevice-run 1@100 105+90000\n");
+    WhatIf run("1@99 launch s=N1 k=b\n1@100+2 launch s=L k=a\n1@110+1000 sync s=L\ndevice-run 1@100 105+90000\n"
+               "device-run 1@99 104+1\n");
     EXPECT_EQ(WHATIF_MISSES, run.found.doubt) << run.said;
     EXPECT_NE(std::string::npos, run.said.find("misses it (from its first work on it took 1.0 ms, replayed 90.0 ms: "))
         << run.said;
@@ -466,7 +467,7 @@ TEST(WhatIf, ARunWhoseOnlyWorkIsItsLastCallHasNothingToGain)
     for (const char *text : {"1@100+2 none\n1@200 launch s=L k=a\n", "1@200 launch s=L k=a\n"}) {
         WhatIf run(text);
         EXPECT_EQ(WHATIF_NO_LENGTH, run.found.doubt) << run.said;
-        EXPECT_NE(std::string::npos, run.said.find("no prediction: the run ends with its first work on a device"));
+        EXPECT_NE(std::string::npos, run.said.find("Nothing to gain: one thread, one stream"));
     }
     WhatIf longer("1@200+2 launch s=L k=a\n");
     EXPECT_EQ(WHATIF_SURE, longer.found.doubt) << longer.said;

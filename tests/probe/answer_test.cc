@@ -235,7 +235,7 @@ TEST(Answer, NoWordIsCutOff)
     one.all.forecast = {true, 100.4, 200.8};
     one.Says(
         WORD_NOTHING, WHY_NO_GAIN, 0,
-        "nothing to gain: no call waits longer because of the default stream, the GPU is busy at least 97 %; right under "
+        "nothing to gain: no call waited longer because of the default stream, the GPU is busy at least 97 %; right under "
         "per-thread, by its exit status alone; no measurable difference (the CUDA part 101.0 ms, bare 101.0 ms, spread "
         "2.0 ms; predicted 100.4x to 200.8x; the whole process 101.0 ms, bare 101.0 ms, spread 2.0 ms)");
 }

@@ -4,6 +4,7 @@
  * nothing faster that a repetition may undo.
  */
 #include "analysis/probe/answer/policy_answer.h"
+#include "analysis/views/cost_words.h"
 
 #include <string.h>
 
@@ -126,8 +127,7 @@ static bool is_proven_wrong(const struct evidence *evidence)
 
 static bool record_says_no_gain(const struct record *observed)
 {
-    return observed->cost == DEFAULT_UNUSED || observed->cost == DEFAULT_ALONE || observed->cost == DEFAULT_NO_WAIT ||
-           observed->cost == DEFAULT_NEEDED;
+    return cost_words_no_gain[observed->cost] != NULL;
 }
 
 /* The results are right: what about the time? */

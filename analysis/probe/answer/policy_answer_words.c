@@ -6,6 +6,7 @@
 
 #include "analysis/base/line.h"
 #include "analysis/probe/answer/policy_answer.h"
+#include "analysis/views/cost_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,14 +107,8 @@ static void add_right(struct line *line, const struct evidence *evidence)
 
 static void add_no_gain(struct line *line, const struct evidence *evidence)
 {
-    static const char *const words[DEFAULT_COSTS] = {
-        [DEFAULT_UNUSED] = "the default stream is not used",
-        [DEFAULT_ALONE] = "one thread, one stream",
-        [DEFAULT_NO_WAIT] = "no call waits longer because of the default stream",
-        [DEFAULT_NEEDED] = "results need the order that the default stream keeps",
-    };
     const struct record *record = evidence->observed;
-    line_add(line, "nothing to gain: %s", words[record->cost]);
+    line_add(line, "nothing to gain: %s", cost_words_no_gain[record->cost]);
     if (record->gpu_span_ns != 0)
         line_add(line, ", the GPU is busy %s%s", record->gpu_busy_at_least ? "at least " : "",
                  text_share(record->gpu_busy_ns, record->gpu_span_ns).text);

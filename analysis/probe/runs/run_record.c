@@ -63,9 +63,11 @@ static void take(struct record *record, const struct report *report)
     record->blocked = opening_blocked(report);
 }
 
-static void replay(struct record *record, const struct trace_source *source)
+/* Before take: what the default stream costs depends on it. */
+static void replay(struct record *record, struct report *report)
 {
-    record->whatif = whatif_of_source(source);
+    record->whatif = whatif_of_source(&report->trace.source);
+    whatif_tell(&record->whatif, report);
     record->replayed = record->whatif.doubt == WHATIF_SURE && whatif_is_timed(record->whatif.gpu, record->whatif.gpu_timed);
 }
 
@@ -91,13 +93,13 @@ void run_record_read(struct record *record, const char *folder, bool replayed)
         note(record, "no memory for the record");
     traces_order(&traces);
     for (size_t i = 0; i < traces.list.count; i++) {
-        const struct report *report = &traces.list.items[i]->report;
+        struct report *report = &traces.list.items[i]->report;
         if (report->totals.calls == 0)
             continue;
         if (record->processes++ == 0 || matters_more(record, report)) {
-            take(record, report);
             if (replayed)
-                replay(record, &report->trace.source);
+                replay(record, report);
+            take(record, report);
         }
         take_outcome(record, report);
     }

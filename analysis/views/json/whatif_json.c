@@ -5,6 +5,7 @@
 #include "analysis/views/json/whatif_json.h"
 
 #include "analysis/base/sink.h"
+#include "analysis/report/default_cost.h"
 #include "analysis/views/json/value.h"
 
 static json_t *policy_of(const struct prediction *prediction)
@@ -30,6 +31,8 @@ int whatif_json(const struct whatif *whatif, struct text_sink *sink)
     json_object_set_new(document, "operations_timed", value_number(whatif->gpu_timed));
     json_object_set_new(document, "needed", value_number(whatif->needed));
     json_object_set_new(document, "maybe_needed", value_number(whatif->maybe_needed));
+    json_object_set_new(document, "nothing_to_gain",
+                        value_text(whatif->no_gain != DEFAULT_UP_TO ? default_cost_names[whatif->no_gain] : NULL));
     for (unsigned i = 0; i < WHATIF_POLICIES; i++)
         json_object_set_new(policies, whatif_names[i], sure ? policy_of(&whatif->policies[i]) : json_null());
     json_object_set_new(document, "policies", policies);

@@ -6,9 +6,7 @@
 
 #include "analysis/base/line.h"
 #include "analysis/base/sink.h"
-
-/* Less than this nobody notices: 2 % beyond what runs differ by. */
-#define NOTICED (WHATIF_RUNS_DIFFER + 0.02)
+#include "analysis/views/cost_words.h"
 
 static double most_gain(const struct whatif *whatif, const struct prediction *prediction)
 {
@@ -19,15 +17,15 @@ struct line whatif_text_gain(const struct whatif *whatif, const struct predictio
 {
     struct line line = {0};
     double least = (double)whatif->recorded / (double)prediction->most, most = most_gain(whatif, prediction);
-    if (most < 1 / NOTICED)
+    if (most < 1 / WHATIF_NOTICED)
         line_add(&line, "%.2fx to %.2fx slower", 1 / most, 1 / least);
-    else if (least < 1 / NOTICED && most < NOTICED)
+    else if (least < 1 / WHATIF_NOTICED && most < WHATIF_NOTICED)
         line_add(&line, "up to %.2fx slower", 1 / least);
-    else if (least < 1 / NOTICED)
+    else if (least < 1 / WHATIF_NOTICED)
         line_add(&line, "%.2fx slower to %.2fx faster", 1 / least, most);
-    else if (most < NOTICED)
+    else if (most < WHATIF_NOTICED)
         line_add(&line, "no faster");
-    else if (least < NOTICED)
+    else if (least < WHATIF_NOTICED)
         line_add(&line, "up to %.2fx faster", most);
     else
         line_add(&line, "%.2fx to %.2fx faster", least, most);
@@ -78,8 +76,9 @@ void whatif_text_opening(struct report *report)
         !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
         return;
     struct whatif whatif = whatif_of_source(&report->trace.source);
+    whatif_tell(&whatif, report);
     report->what_if = whatif_text_line(&whatif);
-    report->no_gain = report->what_if.used != 0 && most_gain(&whatif, &whatif.policies[0]) < NOTICED;
+    report->no_gain = report->what_if.used != 0 && most_gain(&whatif, &whatif.policies[0]) < WHATIF_NOTICED;
 }
 
 static void put_doubt(const struct whatif *whatif, struct text_sink *sink)
@@ -122,6 +121,11 @@ static void put_notes(const struct whatif *whatif, struct text_sink *sink)
 
 void whatif_text(const struct whatif *whatif, struct text_sink *sink)
 {
+    if (cost_words_no_gain[whatif->no_gain] != NULL) {
+        sink_printf(sink, "What if default-stream work ran elsewhere? Nothing to gain: %s\n",
+                    cost_words_no_gain[whatif->no_gain]);
+        return;
+    }
     if (whatif->doubt != WHATIF_SURE) {
         put_doubt(whatif, sink);
         return;
