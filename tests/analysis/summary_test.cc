@@ -122,7 +122,7 @@ TEST(Summary, OfARunThatMovedWork)
         << summary;
     for (const char *alarm : {"nothing to gain", "Blocked", "!!", "remapped"})
         EXPECT_FALSE(Has(summary, alarm)) << alarm << "\n" << summary;
-    Built lanes(BuildTrace("setting PTDS_LANES=8\nsetting PTDS_EXPLICIT_LEGACY=a b\nsetting policy=per-thread\n" + work));
+    Built lanes(BuildTrace("setting PTDS_LANES=8\nsetting PTDS_EXPLICIT_LEGACY=a;b\nsetting policy=per-thread\n" + work));
     EXPECT_TRUE(Has(lanes.Summary(), "PTDS_LANES=8 ptds probe --policy per-thread -- prog ...\n")) << lanes.Summary();
     EXPECT_FALSE(Has(lanes.Summary(), "PTDS_EXPLICIT_LEGACY")) << "no value that a shell would split";
 }

@@ -6,7 +6,6 @@
 #include "analysis/views/text/report_summary.h"
 
 #include "analysis/base/line.h"
-#include "analysis/base/sink.h"
 #include "analysis/report/default_cost.h"
 #include "analysis/report/outcome.h"
 #include "analysis/views/command_words.h"
@@ -29,13 +28,19 @@ struct summary {
     bool safe;      /* is said */
 };
 
-static void put(struct summary *summary, struct line *line)
+/* A line that ends with a command is whole, whatever the columns: half a command is an error for who copies it. */
+static void put_whole(struct summary *summary, struct line *line)
 {
-    line_fit(line, COLUMNS);
     summary->sink->write(summary->sink, line->text, line->used);
     summary->sink->write(summary->sink, "\n", 1);
     summary->lines++;
     *line = (struct line){0};
+}
+
+static void put(struct summary *summary, struct line *line)
+{
+    line_fit(line, COLUMNS);
+    put_whole(summary, line);
 }
 
 static void put_run(struct summary *summary)
@@ -117,7 +122,7 @@ static int by_cost(const void *a, const void *b)
                                                 : strcmp(one->rule->id, two->rule->id);
 }
 
-/* The rules that found something worth a line: those with errors first. */
+/* Errors first. */
 static size_t rules_shown(const struct report *report, const struct rule_sum *rules[RULES_MOST])
 {
     size_t count = 0;
@@ -205,10 +210,8 @@ static void put_findings(struct summary *summary, const struct rule_sum *const *
     if (count == 0) {
         if (outcome_knows_nothing(report))
             return;
-        if (report->findings.count != 0)
-            line_add(&line, "ptds: no finding worth a line of its own");
-        else
-            line_add(&line, "ptds: %s", opening_nothing_found(report).text);
+        line_add(&line, "ptds: %s",
+                 report->findings.count != 0 ? "no finding worth a line of its own" : opening_nothing_found(report).text);
         put(summary, &line);
         return;
     }
@@ -249,10 +252,10 @@ static void put_waits(struct summary *summary)
     const struct report *report = summary->report;
     enum default_cost cost = default_cost_of(report).cost;
     struct line line = {0}, probe = command_words_probe(report);
-    if (cost == DEFAULT_UP_TO) {
-        line_add(&line, "ptds: %s", opening_default_stream(report).text);
+    line_add(&line, "ptds: %s", opening_default_stream(report).text);
+    if (cost == DEFAULT_UP_TO)
         put(summary, &line);
-    }
+    line = (struct line){0};
     line_add(&line, "ptds: %s", moved_words_waits(report, COLUMNS - sizeof "ptds: ").text);
     if (cost == DEFAULT_ALONE || cost == DEFAULT_NEEDED) {
         line_add_whole(&line, COLUMNS, "; nothing to gain: %s",
@@ -265,7 +268,7 @@ static void put_waits(struct summary *summary)
         put(summary, &line);
         line_add(&line, "ptds: %s: %s", asked, probe.text);
     }
-    put(summary, &line);
+    put_whole(summary, &line);
 }
 
 /* The verdict with the pair that shows it, errors besides, what the default stream costs, how long threads waited. */
@@ -392,8 +395,6 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
     put_folded(&summary);
     if (gaps_last)
         put_gaps(&summary);
-    if (last.used != 0) {
-        line_add(&last, "\n");
-        sink->write(sink, last.text, last.used); /* whole, whatever the columns */
-    }
+    if (last.used != 0)
+        put_whole(&summary, &last);
 }
