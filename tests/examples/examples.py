@@ -55,7 +55,7 @@ def of_pages():
         for line in open(page, encoding="utf-8"):
             if line.lstrip().startswith("```"):
                 fenced = not fenced
-            elif fenced and COMMAND.search(line) and not line.startswith("ptds:"):
+            elif fenced and COMMAND.search(line) and not line.startswith(("ptds:", "Next:")):
                 yield os.path.basename(page), without_note(line)
 
 
@@ -77,7 +77,7 @@ def make_files():
     os.environ["GITHUB_STEP_SUMMARY"] = os.getcwd() + "/summary.md"
     for folder in (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"):
         os.makedirs(folder)
-    traces = ["app", "old", "new", "rank0", "rank1", "traces/app-3"] + [f"{f}/{i}" for f in ("before", "after", "good", "v2", "traces") for i in (1, 2, 3)]
+    traces = ["app", "old", "new", "before", "after", "rank0", "rank1", "traces/app-3"] + [f"{f}/{i}" for f in ("before", "after", "good", "v2", "traces") for i in (1, 2, 3)]
     for trace in traces:
         made = bash(f"ptds run --policy observe --report off --trace {trace}.ptds -- ./app")
         assert made.returncode == 0, made.stderr
