@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analysis/base/sink.h"
+#include "analysis/report/residual.h"
 #include "analysis/views/text/report_summary.h"
 #include "analysis/views/text/report_text.h"
 
@@ -51,6 +52,14 @@ static bool go_on(struct report_watch *watch)
     return now - deadline->began < deadline->budget_ns || now_ns(CLOCK_THREAD_CPUTIME_ID) - deadline->began_cpu < granted;
 }
 
+/* What threads waited for takes about as long to find as the report. */
+static bool has_half_left(const struct deadline *deadline)
+{
+    struct deadline half = *deadline;
+    half.budget_ns /= 2;
+    return deadline->began == 0 || go_on(&half.watch);
+}
+
 static int write_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink,
                         void (*writer)(const struct report *, struct site_namer *, struct text_sink *))
 {
@@ -62,6 +71,8 @@ static int write_report(const struct trace_source *source, uint64_t budget_ns, s
     }
     struct deadline deadline = {.watch = {.go_on = go_on}, .report = report, .budget_ns = budget_ns};
     int status = report_build_watched(report, source, NULL, &deadline.watch, error);
+    if (status == 0 && report->left_out == 0 && has_half_left(&deadline))
+        residual_find(report);
     if (status == 0)
         writer(report, NULL, sink);
     else

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "analysis/base/text.h"
 #include "analysis/cmd/terminal/progress.h"
 
 static void say_trouble(void *verb, const char *line)
@@ -91,6 +92,9 @@ bool open_traces_unmade(struct traces *traces, char *verb, char **paths, int cou
 
 void open_traces_say_damage(const char *verb, const struct trace *trace)
 {
+    if (trace->damaged == 0 && trace->lost_chunks != 0)
+        fprintf(stderr, "%s: %s: the file was cut: %s beyond its end; what follows is of the rest\n", verb,
+                trace->source.name, text_plural(trace->lost_chunks, "chunk").text);
     if (trace->damaged == 0)
         return;
     unsigned long long offset = trace->damages.count != 0 ? trace->damages.items[0].offset : 0;
@@ -101,10 +105,15 @@ void open_traces_say_damage(const char *verb, const struct trace *trace)
     fprintf(stderr, "; what follows is of the rest\n");
 }
 
+bool open_traces_is_whole(const struct trace *trace)
+{
+    return trace->damaged == 0 && trace->lost_chunks == 0;
+}
+
 bool open_traces_any_damage(const struct traces *traces)
 {
     for (size_t i = 0; i < traces->list.count; i++)
-        if (traces->list.items[i]->report.trace.damaged != 0)
+        if (!open_traces_is_whole(&traces->list.items[i]->report.trace))
             return true;
     return false;
 }

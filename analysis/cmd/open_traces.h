@@ -25,10 +25,14 @@ bool open_traces_watched(struct traces *traces, char *verb, char **paths, int co
 /* The same, but only reads the traces: traced_make is still to come. */
 bool open_traces_unmade(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
-/* Says on stderr where the trace is damaged; open_traces has done so for its own traces. A verb that shows the rest of
- * such a trace ends with EXIT_UNREADABLE. */
+/* Neither damaged nor cut. */
+bool open_traces_is_whole(const struct trace *trace);
+
+/* Says on stderr where the trace is damaged, or that it was cut; open_traces has done so for its own traces. A verb that
+ * shows the rest of such a trace ends with EXIT_UNREADABLE. */
 void open_traces_say_damage(const char *verb, const struct trace *trace);
 
+/* Whether one of them is not whole. */
 bool open_traces_any_damage(const struct traces *traces);
 
 /* Whether the paths are reported as several traces: more than one path, or a folder. */

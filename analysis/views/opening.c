@@ -64,6 +64,13 @@ struct line opening_past(const struct report *report)
     return line;
 }
 
+static const char plainly_right[] = "Right: no order that a result needs was missing";
+
+bool opening_is_plainly_right(const struct report *report)
+{
+    return strcmp(opening_outcome(report).text, plainly_right) == 0;
+}
+
 struct line opening_outcome(const struct report *report)
 {
     static const char *const as_far[LACKS] = {"", ", as far as it was looked at", ", as far as it was recorded",
@@ -175,6 +182,12 @@ struct line opening_default_stream(const struct report *report)
         [DEFAULT_UNKNOWN] = "what it costs is unknown: no host times",
     };
     static const char *const as_far[LACKS] = {"", ", as looked at", ", as recorded", ", as seen", ", as followed"};
+    /* Of a run that moved work "nothing to gain" would sound as if it had gained nothing. */
+    static const char *const moved[DEFAULT_COSTS] = {
+        [DEFAULT_ALONE] = "one thread, one stream: nothing to gain from it",
+        [DEFAULT_NO_WAIT] = "no call waits longer because of it now",
+        [DEFAULT_NEEDED] = "results need the order that it keeps",
+    };
     struct default_stream found = default_cost_of(report);
     struct line line = {0};
     if (outcome_knows_nothing(report)) {
@@ -188,6 +201,8 @@ struct line opening_default_stream(const struct report *report)
         cost_words_add(report, &found, &line);
     else if (found.cost == DEFAULT_NO_WAIT && found.or_more)
         line_add(&line, "no timed call waited longer because of it");
+    else if (report->totals.remapped != 0 && moved[found.cost] != NULL)
+        line_add(&line, "%s", moved[found.cost]);
     else
         line_add(&line, "%s", words[found.cost]);
     return line;

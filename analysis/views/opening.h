@@ -22,6 +22,8 @@ struct line opening_incomplete(const struct report *report);
 struct line opening_past(const struct report *report);
 struct line
 opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ...", "Looked at 3 % ..." */
+/* Whether that is Right without any limit. */
+bool opening_is_plainly_right(const struct report *report);
 /* The two operations that show the outcome, as lines; false: none can be named. */
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second);
 struct line opening_outcomes(

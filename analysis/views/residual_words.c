@@ -39,13 +39,18 @@ static const char *why(const struct report *report, enum residual_kind kind, con
     return only_named ? "the legacy stream used explicitly (0x1)" : words[kind];
 }
 
-struct line residual_words_line(const struct report *report, enum residual_kind kind)
+struct line residual_words_reason(const struct report *report, enum residual_kind kind)
 {
-    const struct residual_part *part = &report->residual.part[kind];
     struct removed_question about = residual_goes(report, kind);
     struct line line = {0};
-    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(report, kind, &about),
-             removal_words_policies(report, &about).text);
+    line_add(&line, "%s: %s", why(report, kind, &about), removal_words_policies(report, &about).text);
+    return line;
+}
+
+struct line residual_words_line(const struct report *report, enum residual_kind kind)
+{
+    struct line line = {0};
+    line_add(&line, "%s, %s", text_ns(report->residual.part[kind].ns).text, residual_words_reason(report, kind).text);
     return line;
 }
 

@@ -16,6 +16,8 @@ extern const char *const residual_kind_keys[RESIDUAL_KINDS];
 #define RESIDUAL_TITLE "Of that, by what was waited for, and which policy removes it:"
 /* Fills in the kinds that cost time, the costliest first. Returns how many; 0: nothing is known, or there is none. */
 unsigned residual_words_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS]);
+/* "held up by another thread's call: no policy" */
+struct line residual_words_reason(const struct report *report, enum residual_kind kind);
 /* "8.1 ms, held up by another thread's call: no policy" */
 struct line residual_words_line(const struct report *report, enum residual_kind kind);
 /* Several kinds as one: "1.2 ms, 3 other reasons" */

@@ -11,6 +11,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/env/env_value.h"
+#include "interpose/env/unknown.h"
 
 #define LIMIT_OF_A_TRACE (UINT64_C(256) << 20)
 #define LIMIT_IN_MEMORY (UINT64_C(32) << 20) /* without a file: at most a report at exit is made of it */
@@ -291,6 +292,8 @@ const struct env *env_get(void)
         diag_level(quiet && strcmp(quiet, "quiet") == 0 ? ENV_DIAG_QUIET : ENV_DIAG_ERRORS);
         read_all(&env);
         diag_level(env.diag);
+        if (!env.disable && !env_value("PTDS_RUN")) /* `ptds run` has said it, of all processes of the run */
+            unknown_say();
         __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
     }
     while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != 2)

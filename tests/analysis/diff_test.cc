@@ -25,11 +25,14 @@ public:
     }
 };
 
+/* The first line is about the time of the runs, where that is known; what this is about comes next. */
 std::string FirstLine(const Outcome &ran)
 {
     EXPECT_EQ(0, ran.exit) << ran;
-    std::vector<std::string> lines = lines_of(ran.out);
-    return lines.empty() ? "" : lines[0];
+    for (const std::string &line : lines_of(ran.out))
+        if (line.find(", was ") == std::string::npos)
+            return line;
+    return "";
 }
 
 TEST(Diff, NothingChangedIsTheAnswer)
@@ -38,9 +41,10 @@ TEST(Diff, NothingChangedIsTheAnswer)
     std::string before = sides.Of("before", {{4, 10000}, {4, 14000}, {4, 12000}}),
                 after = sides.Of("after", {{4, 13000}, {4, 11000}, {4, 12500}});
     Outcome ran = sides.Diff({before, after});
-    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(ran));
-    EXPECT_EQ(3u, lines_of(ran.out).size()) << ran.out;
-    EXPECT_EQ("nothing changed by more than 10 % (1 run each; below 3 their spread is not known)",
+    EXPECT_EQ("no call or finding changed beyond the spread (3 runs each)", FirstLine(ran));
+    EXPECT_EQ(4u, lines_of(ran.out).size()) << ran.out;
+    EXPECT_EQ(0u, ran.out.find("as long (1.00 s, was 1.00 s), 3 runs each\n")) << ran.out;
+    EXPECT_EQ("no call or finding changed by more than 10 % (1 run each; below 3 runs their spread is not known)",
               FirstLine(sides.Diff({before + "/0.ptds", before + "/0.ptds"})));
 }
 
@@ -54,7 +58,8 @@ TEST(Diff, CallsThatAreMoreAndLess)
     EXPECT_NE(std::string::npos, ran.out.find("cuLaunchKernel of a in prog\n           6 calls a run, was 4, +50 %\n"))
         << ran.out;
     EXPECT_EQ("3 less (3 runs each)", FirstLine(sides.Diff({many, few})));
-    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(sides.Diff({few, many, "--growth", "60"})));
+    EXPECT_EQ("no call or finding changed beyond the spread (3 runs each)",
+              FirstLine(sides.Diff({few, many, "--growth", "60"})));
 }
 
 TEST(Diff, WhatIsNewAndGone)
@@ -98,9 +103,10 @@ TEST(Diff, TimesBeyondTheSpread)
     EXPECT_NE(std::string::npos, FirstLine(sides.Diff({slow, fast})).find("faster (3 runs each)"));
     std::string wide = sides.Of("wide", {{4, 10000}, {4, 10000}, {4, 19000}}),
                 above = sides.Of("above", {{4, 15000}, {4, 21000}, {4, 21000}});
-    EXPECT_EQ(0u, FirstLine(sides.Diff({wide, above})).find("nothing changed beyond the spread")) << "they overlap";
+    EXPECT_EQ(0u, FirstLine(sides.Diff({wide, above})).find("no call or finding changed beyond the spread"))
+        << "they overlap";
     ran = sides.Diff({fast + "/0.ptds", slow + "/0.ptds"});
-    EXPECT_EQ(0u, FirstLine(ran).find("nothing changed by more than 10 %")) << ran;
+    EXPECT_EQ(0u, FirstLine(ran).find("no call or finding changed by more than 10 %")) << ran;
     EXPECT_NE(std::string::npos, ran.out.find("may be chance, or calls that moved")) << ran.out;
     ran = sides.Diff({fast + "/0.ptds", slow + "/0.ptds", "--all"});
     EXPECT_NE(std::string::npos, ran.out.find("  slower ? cuMemcpyDtoH_v2 in prog")) << ran.out;
@@ -114,7 +120,7 @@ TEST(Diff, ProcessesOfARunAreNoRepetitions)
     for (const char *name : {"/a.ptds", "/b.ptds"})
         std::ofstream(folder + name) << BuildTrace(CallsOf({}));
     Outcome ran = sides.Diff({one, folder});
-    EXPECT_EQ(0u, FirstLine(ran).find("nothing changed")) << ran;
+    EXPECT_EQ(0u, FirstLine(ran).find("no call or finding changed")) << ran;
     EXPECT_NE(std::string::npos, ran.out.find("1 run of 2 processes")) << ran.out;
     EXPECT_NE(std::string::npos, ran.out.find("all numbers are a process's")) << ran.out;
 }
@@ -123,7 +129,7 @@ TEST(Diff, ABaselineIsASide)
 {
     Sides sides;
     std::string after = sides.Of("after", {{8}}), json = sides.Baselines::Of({{4}, {4}, {4}});
-    EXPECT_EQ("3 more (3 runs and 1 run; below 3 their spread is not known)", FirstLine(sides.Diff({json, after})));
+    EXPECT_EQ("3 more (3 runs and 1 run; below 3 runs their spread is not known)", FirstLine(sides.Diff({json, after})));
     std::ofstream(sides.folder / "broken.json") << "{";
     EXPECT_EQ(3, sides.Diff({sides.folder / "broken.json", after}).exit);
 }
@@ -134,7 +140,9 @@ TEST(Diff, JsonAndMarkdownSayTheSame)
     std::string few = sides.Of("few", {{4}, {4}, {4}}), many = sides.Of("many", {{6}, {6}, {6}});
     std::string path = sides.folder / "diff.md";
     EXPECT_EQ(0, sides.Diff({few, many, "--format", "markdown", "-o", path}).exit);
-    EXPECT_EQ(0u, read_file(path).find("### ptds diff: 3 more (3 runs each)\n")) << read_file(path);
+    EXPECT_EQ(0u,
+              read_file(path).find("### ptds diff: as long (1.00 s, was 1.00 s), 3 runs each\n\n3 more (3 runs each)\n"))
+        << read_file(path);
     EXPECT_NE(std::string::npos,
               read_file(path).find("| more | `sync-copy` | `cuMemcpyDtoH_v2 in prog` | 6 calls a run, was 4 |"))
         << read_file(path);
@@ -174,9 +182,10 @@ TEST(Diff, NamesOnOneSideOnlyAreNoChange)
         return path;
     };
     Outcome ran = sides.Diff({named("work"), after});
-    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(ran)) << ran;
+    EXPECT_EQ("no call or finding changed beyond the spread (3 runs each)", FirstLine(ran)) << ran;
     EXPECT_NE(std::string::npos, ran.out.find("after has functions without names (rebuilt since, or stripped)")) << ran.out;
-    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(sides.Diff({json, after}))) << "none has";
+    EXPECT_EQ("no call or finding changed beyond the spread (3 runs each)", FirstLine(sides.Diff({json, after})))
+        << "none has";
     EXPECT_EQ(std::string::npos, sides.Diff({json, after}).out.find("without names"));
     ran = sides.Diff({named("work"), named("works")});
     EXPECT_NE(std::string::npos, ran.out.find("or calls that moved")) << ran;

@@ -125,7 +125,7 @@ std::string Kept(const std::vector<unsigned> &reasons)
         for (unsigned why : reasons)
             totals->kept_all += totals->kept[why] = count;
         totals->default_stream = totals->kept_all + totals->remapped;
-        return changeable.Summary("default stream: ");
+        return changeable.Summary("default-stream operation");
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/views/gap_words.h"
 #include "analysis/views/opening.h"
+#include "analysis/report/residual.h"
 #include "tests/analysis/support.h"
 #include "tests/support/run_child.h"
 
@@ -53,7 +54,7 @@ TEST(Summary, FitsWhenEveryRuleHasFindingsAndEverythingIsMissing)
     Built report(BuildTrace(text));
     EXPECT_GE(report->findings.count, 10u);
     ExpectFits(report.Summary());
-    EXPECT_TRUE(Has(report.Summary(), "more:"));
+    EXPECT_TRUE(Has(report.Summary(), " findings: ptds run --trace")) << report.Summary();
 }
 
 TEST(Summary, NamesWhatWasFoundAndWhere)
@@ -63,8 +64,9 @@ TEST(Summary, NamesWhatWasFoundAndWhere)
                             "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n" GOES_ON));
     std::string summary = report.Summary();
     ExpectFits(summary);
-    for (const char *part : {"prog", "observe", "1 thread", "4 driver calls", "default stream: 2 operations, 0 moved",
-                             "sync-copy", "1x", "5.0 ms", "cuMemcpyDtoH_v2", "prog+0x", "behind spin", "ptds run --trace"})
+    for (const char *part :
+         {"prog", "observe", "1 thread", "4 driver calls", "2 default-stream operations: 0 moved", "sync-copy", "1x",
+          "5.0 ms", "cuMemcpyDtoH_v2", "prog+0x", "behind spin", "ptds run --policy observe --trace"})
         EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
 }
 
@@ -101,7 +103,28 @@ TEST(Summary, ErrorsComeFirst)
     ExpectFits(summary);
     EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, two writes of one memory have lost their order\n"))
         << summary;
-    EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
+    EXPECT_TRUE(Has(summary, "ptds: next to mend: order-given-up, 1 call, cuMemsetD8Async at prog+0x")) << summary;
+}
+
+/* What happened, whether it is safe, what is next: and nothing that sounds as if the policy had gained nothing. */
+TEST(Summary, OfARunThatMovedWork)
+{
+    const std::string policy = "setting policy=guarded\nsetting guard=1\n";
+    const std::string work = "1@0 launch s=L to=N1 k=a\n2@5 launch s=L to=N2 k=b\n1@10+5000 sync s=L to=N1\n"
+                             "2@11+5000 sync s=L to=N2\n1@9000 launch s=L to=N1 k=c\n1@9100+3 sync s=L to=N1\n";
+    Built report(BuildTrace(policy + work));
+    ASSERT_EQ(0, residual_find(const_cast<struct report *>(report.get())));
+    std::string summary = report.Summary();
+    EXPECT_TRUE(Has(summary, "policy guarded: ran 9.1 ms, 6 driver calls recorded\n"
+                             "ptds: 3 default-stream operations moved, results safe (no order that a result needs was "
+                             "missing)\nptds: threads wait only for their own work now; how much faster: ptds probe -- "
+                             "prog ...\n"))
+        << summary;
+    for (const char *alarm : {"nothing to gain", "Blocked", "!!", "remapped"})
+        EXPECT_FALSE(Has(summary, alarm)) << alarm << "\n" << summary;
+    Built lanes(BuildTrace("setting PTDS_LANES=8\nsetting PTDS_EXPLICIT_LEGACY=a;b\nsetting policy=per-thread\n" + work));
+    EXPECT_TRUE(Has(lanes.Summary(), "PTDS_LANES=8 ptds probe --policy per-thread -- prog ...\n")) << lanes.Summary();
+    EXPECT_FALSE(Has(lanes.Summary(), "PTDS_EXPLICIT_LEGACY")) << "no value that a shell would split";
 }
 
 TEST(Summary, SaysOfWhichCallsThereIsNothing)
@@ -337,7 +360,9 @@ TEST(Summary, AnUnknownCostIsNoZero)
     Built report(BuildTrace("1@0 launch s=L to=P1 k=a\n1@10 launch s=L k=b kept-excluded\n"
                             "2@20 launch s=L k=c kept-excluded\n1@30+3000 sync s=L kept-excluded\n"
                             "2@40+7000 sync s=L kept-excluded\n2@10000 none\n"));
-    EXPECT_TRUE(Has(report.Summary(), "x   unknown cuLaunchKernel")) << report.Summary();
+    Built observed(BuildTrace("setting policy=observe\n1@0 launch s=L k=a\n2@20 launch s=L k=c\n1@30+3000 sync s=L\n"
+                              "2@40+7000 sync s=L\n2@10000 none\n"));
+    EXPECT_TRUE(Has(observed.Summary(), "x   unknown cuLaunchKernel")) << observed.Summary();
     EXPECT_FALSE(Has(report.Summary(), "0 ns")) << report.Summary();
     EXPECT_FALSE(Has(report.Text(), "0 ns")) << report.Text();
 }
@@ -395,7 +420,7 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 TEST(Summary, KeptOperationsHaveTheirReasons)
 {
     Built report(BuildTrace("setting policy=guarded\n1@0 launch s=L to=P1 k=a\n1@1 launch s=L k=b kept-excluded\n"));
-    EXPECT_TRUE(Has(report.Summary(), "2 operations, 1 moved; 1 kept (excluded)")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "2 default-stream operations: 1 moved; 1 kept (excluded)")) << report.Summary();
 }
 
 } // namespace

@@ -47,12 +47,13 @@ TEST(Budget, WhatThereIsNoTimeForIsLeftOut)
     for (const char *policy : {"guarded", "observe"}) {
         Ended found = ended({{"PTDS_POLICY", policy}, {"PTDS_REPORT_BUDGET", "5ms"}});
         EXPECT_LT(found.after_main, 3000) << found.outcome;
-        EXPECT_TRUE(says(found, "65 threads, 513 streams, 6980 driver calls")) << found.outcome;
+        EXPECT_TRUE(says(found, "6980 driver calls")) << found.outcome;
         EXPECT_TRUE(says(found, " of 6980 calls were not looked at: no time for ")) << found.outcome;
-        EXPECT_TRUE(says(found, "default stream: 704 operations, ")) << found.outcome;
+        EXPECT_TRUE(says(found, "704 default-stream operations")) << found.outcome;
         EXPECT_TRUE(says(found, " of the calls; in those no order that a result needs was missing")) << found.outcome;
         EXPECT_TRUE(says(found, "ptds: Looked at ")) << found.outcome;
         EXPECT_FALSE(says(found, "No findings: ")) << found.outcome;
+        EXPECT_FALSE(says(found, "no thread waited") || says(found, "threads wait only")) << found.outcome;
         EXPECT_LT(found.outcome.err.find("not looked at"), found.outcome.err.find("default stream")) << found.outcome;
     }
 }

@@ -39,7 +39,7 @@ TEST(Output, TheSummaryGoesToStderr)
 {
     Outcome outcome = run(working());
     EXPECT_EQ(outcome.exit, 5) << outcome;
-    EXPECT_NE(outcome.err.find("9 operations, 9 moved"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("9 default-stream operations moved"), std::string::npos) << outcome;
 }
 
 /* The library's constructor, which calls CUDA, runs before the shim's own. */
@@ -93,7 +93,7 @@ TEST(Output, TheProgramsFilesGetTheirNumbers)
     EXPECT_EQ(outcome.exit, 5) << outcome;
     EXPECT_EQ(read_file(folder / "data"), "mine");
     EXPECT_EQ(read_file(folder / "trace").substr(0, 4), "PTDS") << "the trace is whole";
-    EXPECT_NE(outcome.err.find("9 operations, 9 moved"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("9 default-stream operations moved"), std::string::npos) << outcome;
 }
 
 TEST(Output, ClosedFromTheStart)
@@ -114,7 +114,7 @@ TEST(Output, StderrThatComesBack)
     Folder folder;
     Outcome outcome = run(working({{"PTDS_REPORT", "summary"}}, {"own-file-back", "9", folder / "data"}));
     EXPECT_EQ(outcome.exit, 5) << outcome;
-    EXPECT_NE(outcome.err.find("9 operations, 9 moved"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("9 default-stream operations moved"), std::string::npos) << outcome;
     EXPECT_EQ(read_file(folder / "data"), "the program's own\n");
 }
 

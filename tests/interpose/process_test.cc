@@ -83,8 +83,8 @@ TEST(Process, TheEnvironmentIsClearedBeforeTheFirstCall)
 TEST(Process, SummaryIsExactBeyondTheLimit)
 {
     for (auto [policy, line] :
-         std::map<std::string, std::string>{{"observe", "default stream: 160 000 operations, 0 moved; "},
-                                            {"guarded", "default stream: 160 000 operations, 160 000 moved\n"}}) {
+         std::map<std::string, std::string>{{"observe", "160 000 default-stream operations: 0 moved; "},
+                                            {"guarded", "160 000 default-stream operations moved"}}) {
         Outcome outcome =
             run(child("threads", 20000, {{"PTDS_POLICY", policy}, {"PTDS_TRACE_LIMIT", "1M"}, {"PTDS_REPORT", "summary"}}));
         EXPECT_NE(outcome.err.find(line), std::string::npos) << outcome;
@@ -153,7 +153,7 @@ TEST(Process, QuickExitHasASummary)
     Folder folder;
     Outcome outcome = run(child("quick_exit", 50, {{"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
     EXPECT_EQ(outcome.exit, 5) << outcome;
-    EXPECT_NE(outcome.err.find("50 operations, 50 moved"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("50 default-stream operations moved"), std::string::npos) << outcome;
     expect_launches(folder / "trace", 50, true);
 }
 
@@ -163,7 +163,7 @@ TEST(Process, CallsAtTheVeryEnd)
     Folder folder;
     Outcome outcome = run(child("atexit", 50, {{"PTDS_TRACE", folder / "atexit"}, {"PTDS_REPORT", "summary"}}));
     EXPECT_EQ(outcome.exit, 5) << outcome;
-    EXPECT_NE(outcome.err.find("100 operations, 100 moved"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("100 default-stream operations moved"), std::string::npos) << outcome;
     expect_launches(folder / "atexit", 100, true);
     for (const char *policy : policies) {
         SCOPED_TRACE(policy);
@@ -172,7 +172,7 @@ TEST(Process, CallsAtTheVeryEnd)
                             data_file("tests/interpose/liblate.so")));
         EXPECT_EQ(outcome.exit, 5) << outcome;
         EXPECT_EQ(outcome.out, "late\n");
-        EXPECT_NE(outcome.err.find(" 50 operations, "), std::string::npos) << outcome;
+        EXPECT_NE(outcome.err.find(" 50 default-stream operations"), std::string::npos) << outcome;
         expect_launches(trace, 101, true);
     }
 }

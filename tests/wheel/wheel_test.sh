@@ -54,7 +54,7 @@ runs() {
     "$@" >"$work/out" 2>"$work/err" || ended=$?
     [[ $ended == 7 ]] || wrong "$what: ended with $ended: $(<"$work/err")"
     [[ $(<"$work/out") == "$expected" ]] || wrong "$what: printed $(<"$work/out"), not $expected"
-    grep -q '^ptds: default stream: 10 operations, 10 moved' "$work/err" || wrong "$what: no summary: $(<"$work/err")"
+    grep -q '^ptds: 10 default-stream operations moved' "$work/err" || wrong "$what: no summary: $(<"$work/err")"
 }
 mkdir "$work/scripts" && cp -L "$source/tests/wheel/script.py" "$work/scripts/"
 cd "$work"

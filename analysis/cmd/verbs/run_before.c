@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "analysis/base/text.h"
 #include "analysis/cmd/output/output_file.h"
 #include "analysis/cmd/output/output_place.h"
 #include "analysis/cmd/verbs/run_before.h"
@@ -41,7 +42,7 @@ bool run_before_values_may_be(char *error)
     return looking.fine;
 }
 
-/* The folder that the library will open the file in: it is not made. */
+/* The folder that the library will open the file in. */
 static int folder_trouble(const char *path)
 {
     char folder[PATH_MAX] = ".";
@@ -74,6 +75,21 @@ static const char *trouble_with(const struct output_place *place, bool trace)
     return access(place->path, R_OK | W_OK) != 0 ? strerror(errno) : NULL;
 }
 
+/* The folder of a trace, with those above it; as far as can be: what is missing then is trouble, which folder_trouble says.
+ */
+static void make_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
+        return;
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (strchr(folder, '%') != NULL || (mkdir(folder, 0777) != 0 && errno != EEXIST))
+            return; /* a pattern's name is known only later */
+        *slash = '/';
+    }
+}
+
 /* A pattern's name is known only later; its folder, where that is no pattern, is known now. */
 static bool may_be(const char *variable, bool trace, char *error)
 {
@@ -82,6 +98,8 @@ static bool may_be(const char *variable, bool trace, char *error)
     if (value == NULL || value[0] == 0 || env_refuses(variable, value) != NULL)
         return true;
     const char *trouble = NULL, *slash = strrchr(value, '/'), *pattern = strchr(value, '%');
+    if (trace)
+        make_folder(value);
     if (pattern != NULL && (slash == NULL || slash > pattern))
         return true;
     if (pattern != NULL)
@@ -154,8 +172,25 @@ static bool is_static(int file)
     return !dynamic;
 }
 
-void run_before_warn(const char *program)
+/* Whether the words, or one of them for a shell, start something by `env -i`. */
+static bool clears_environment(char **words)
 {
+    static const char *const options[] = {"-i", "-", "--ignore-environment"};
+    static const char *const texts[] = {"env -i ", "env - ", "env --ignore-environment "};
+    for (size_t at = 0; words[at] != NULL; at++)
+        for (unsigned i = 0; i < sizeof options / sizeof options[0]; i++)
+            if (strstr(words[at], texts[i]) != NULL || (words[at + 1] != NULL && strcmp(words[at + 1], options[i]) == 0 &&
+                                                        strcmp(text_base(words[at]), "env") == 0))
+                return true;
+    return false;
+}
+
+void run_before_warn(char **words)
+{
+    const char *program = words[0];
+    if (clears_environment(words))
+        fprintf(stderr, "ptds run: `env -i` takes LD_PRELOAD away: nothing that it starts is moved or recorded; put "
+                        "`ptds run --` behind it\n");
     char path[PATH_MAX];
     struct stat status;
     const char *why = NULL;

@@ -19,7 +19,8 @@ bool run_before_is_path(const char *variable, const char *value);
 /* Whether each variable of the shim has a value that the shim takes. False with a message in `error` (RUN_ERROR_SIZE). */
 bool run_before_values_may_be(char *error);
 
-/* Warns on stderr of a program that a library cannot be preloaded into. */
-void run_before_warn(const char *program);
+/* Warns on stderr of a program that a library cannot be preloaded into, or that takes the preload away. words: the program
+ * and its arguments, NULL at the end. */
+void run_before_warn(char **words);
 
 #endif

@@ -33,7 +33,8 @@ static const char manual[] =
     "How often a function calls hardly differs from run to run, how long it waits does: with fewer than 3 runs on a side "
     "what changed in time alone is told as what may be chance.\n"
     "\n"
-    "Exit status: 0 compared, 2 usage, 3 a trace could not be read, or the output not be written.\n"
+    "Exit status: 0 compared, 2 usage, 3 a trace could not be read, is damaged or cut (the rest of it is compared), or the "
+    "output could not be written.\n"
     "\n"
     "Example:\n"
     "  ptds diff old.ptds new.ptds\n"
@@ -128,7 +129,8 @@ static void say_incomplete(void *path, const char *line)
     fprintf(stderr, "ptds diff: %s: incomplete: %s\n", (const char *)path, line);
 }
 
-static int take_traces(struct history *history, char *path, struct tolerance tolerance, char *name)
+/* unspoilt: cleared where a trace is damaged or cut. */
+static int take_traces(struct history *history, char *path, struct tolerance tolerance, char *name, bool *unspoilt)
 {
     struct traces traces;
     struct site_namer *namer = symbolizer_begin();
@@ -136,6 +138,7 @@ static int take_traces(struct history *history, char *path, struct tolerance tol
     traces_weigh(&traces, tolerance.floor);
     for (size_t i = 0; i < traces.list.count; i++)
         traced_incomplete(traces.list.items[i], say_incomplete, traces.list.items[i]->path);
+    *unspoilt &= !open_traces_any_damage(&traces);
     whole = whole && namer != NULL && history_of_traces(history, &traces, namer);
     int status = whole && traces.unreadable == 0 && traces.list.count != 0 ? EXIT_CLEAN : EXIT_UNREADABLE;
     if (!whole)
@@ -145,7 +148,7 @@ static int take_traces(struct history *history, char *path, struct tolerance tol
     return status;
 }
 
-static int take(struct history *history, char *path, struct tolerance tolerance, char *name)
+static int take(struct history *history, char *path, struct tolerance tolerance, char *name, bool *unspoilt)
 {
     char error[COMPARE_ERROR_SIZE];
     if (!is_readable(path)) {
@@ -153,7 +156,7 @@ static int take(struct history *history, char *path, struct tolerance tolerance,
         return EXIT_UNREADABLE;
     }
     if (!is_baseline(path))
-        return take_traces(history, path, tolerance, name);
+        return take_traces(history, path, tolerance, name, unspoilt);
     if (baseline_read(history, path, error))
         return EXIT_CLEAN;
     fprintf(stderr, "%s: %s\n", name, error);
@@ -182,12 +185,15 @@ static int run_diff(const struct arguments *arguments, char *name)
 {
     struct history sides[SIDES] = {{.out_of_memory = false}};
     struct comparison comparison;
-    int status = take(&sides[BEFORE], arguments->paths[0], arguments->tolerance, name);
-    int after = take(&sides[AFTER], arguments->paths[1], arguments->tolerance, name);
+    bool unspoilt = true;
+    int status = take(&sides[BEFORE], arguments->paths[0], arguments->tolerance, name, &unspoilt);
+    int after = take(&sides[AFTER], arguments->paths[1], arguments->tolerance, name, &unspoilt);
     compare(&comparison, &sides[BEFORE], &sides[AFTER], arguments->tolerance);
     status = status != EXIT_CLEAN ? status : after;
     if (status == EXIT_CLEAN)
         status = write_diff(arguments, &comparison, name);
+    if (status == EXIT_CLEAN && !unspoilt)
+        status = EXIT_UNREADABLE; /* what is left of the traces was compared */
     if (comparison.out_of_memory) {
         fprintf(stderr, "%s: no memory for all of it\n", name);
         status = EXIT_UNREADABLE;

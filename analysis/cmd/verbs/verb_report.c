@@ -232,7 +232,7 @@ static int report_one(const struct report_options *options, const char *path, st
     if (build(making, &source) == 0) {
         if (put_report(making, namer, sink) != 0)
             *options->spoilt = true;
-        else if (making->report.trace.damaged == 0)
+        else if (open_traces_is_whole(&making->report.trace))
             status = EXIT_CLEAN;
     }
     report_end(&making->report);

@@ -249,7 +249,7 @@ static bool prepare(const struct arguments *arguments)
         return false;
     }
     variables_warn("ptds run");
-    run_before_warn(arguments->program[0]);
+    run_before_warn(arguments->program);
     return true;
 }
 
@@ -280,7 +280,10 @@ static int run_verb(int argc, char **argv)
     char **program = arguments.program;
     execvp(program[0], program);
     int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-    fprintf(stderr, "ptds run: %s: %s\n", program[0], strerror(errno));
+    if (status == EXIT_NOT_FOUND && strchr(program[0], '/') == NULL && access(program[0], F_OK) == 0)
+        fprintf(stderr, "ptds run: %s is not in a folder of PATH; did you mean ./%s?\n", program[0], program[0]);
+    else
+        fprintf(stderr, "ptds run: %s: %s\n", program[0], strerror(errno));
     return status;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "analysis/cmd/watch/watch.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -167,6 +168,33 @@ static void say_nothing_hangs(const struct watcher *watcher, const char *path)
         fprintf(stderr, "ptds watch: %s: its program has ended; every call that may block had returned\n", path);
 }
 
+/* Whether a program has begun to write there: the file comes with its first CUDA call, which may take long. */
+static bool is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? status.st_size != 0 || !S_ISREG(status.st_mode) : errno != ENOENT;
+}
+
+/* A folder that is not there is a name that was mistyped. */
+static bool has_folder(const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    struct stat status;
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return stat(folder, &status) == 0;
+}
+
+static void wait_for_file(const char *path)
+{
+    if (is_there(path) || !has_folder(path))
+        return;
+    fprintf(stderr, "ptds watch: %s: not there yet; waiting for the program's first CUDA call\n", path);
+    while (!is_there(path))
+        poll(NULL, 0, LONGEST_PAUSE_MS);
+}
+
 int watch_trace(const char *path, uint64_t after_ns)
 {
     struct watcher watcher = {.after_ns = after_ns};
@@ -174,6 +202,7 @@ int watch_trace(const char *path, uint64_t after_ns)
     pid_t pid = 0;
     bool ran = false;
     int alive;
+    wait_for_file(path);
     while ((alive = look_at_file(&watcher, path, &pid, error)) > 0) {
         ran = true;
         pause_watching(pid, after_ns);

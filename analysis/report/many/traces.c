@@ -129,60 +129,100 @@ static bool is_kind(const char *path, mode_t kind)
     return stat(path, &status) == 0 && (status.st_mode & S_IFMT) == kind;
 }
 
-static bool add_entries(struct traces *traces, const char *folder, struct dirent **entries, int count)
+/* What was found below a folder. */
+struct entries {
+    unsigned taken, passed;
+};
+
+enum { DEEPEST = 16 };
+static bool add_folder(struct traces *traces, const char *folder, unsigned depth, struct entries *found);
+
+/* A link to a folder may lead back to where it lies. */
+static bool is_own_folder(const char *path)
 {
-    char path[PATH_MAX], line[PATH_MAX + 64];
-    unsigned taken = 0, passed = 0;
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool add_entries(struct traces *traces, const char *folder, struct dirent **entries, int count, unsigned depth,
+                        struct entries *found)
+{
+    char path[PATH_MAX];
     int bytes = (int)strlen(folder);
     while (bytes > 1 && folder[bytes - 1] == '/')
         bytes--;
     const char *between = folder[0] == '/' && bytes == 1 ? "" : "/"; /* of the root folder */
     for (int i = 0; i < count; i++) {
-        if (snprintf(path, sizeof path, "%.*s%s%s", bytes, folder, between, entries[i]->d_name) >= (int)sizeof path ||
-            !is_kind(path, S_IFREG))
+        const char *name = entries[i]->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            snprintf(path, sizeof path, "%.*s%s%s", bytes, folder, between, name) >= (int)sizeof path)
+            continue;
+        if (is_own_folder(path) && depth < DEEPEST && !add_folder(traces, path, depth + 1, found))
+            return false;
+        if (!is_kind(path, S_IFREG))
             continue;
         bool take = traces_is_trace(path);
-        taken += take;
-        passed += !take;
+        found->taken += take;
+        found->passed += !take;
         if (take && !add_file(traces, path))
             return false;
-    }
-    if (taken == 0) {
-        snprintf(line, sizeof line, "%s: no traces in this folder", folder);
-        traces->unreadable++;
-        tell(traces, line);
-    } else if (passed != 0) {
-        snprintf(line, sizeof line, "%s: %u other file%s passed over", folder, passed, passed == 1 ? "" : "s");
-        tell(traces, line);
     }
     return true;
 }
 
-bool traces_add(struct traces *traces, const char *path)
+static bool add_folder(struct traces *traces, const char *folder, unsigned depth, struct entries *found)
 {
     struct dirent **entries = NULL;
-    if (!is_kind(path, S_IFDIR))
-        return add_file(traces, path);
-    int count = scandir(path, &entries, NULL, alphasort);
-    bool added = add_entries(traces, path, entries, count > 0 ? count : 0);
+    int count = scandir(folder, &entries, NULL, alphasort);
+    bool added = add_entries(traces, folder, entries, count > 0 ? count : 0, depth, found);
     for (int i = 0; i < count; i++)
         free(entries[i]);
     free(entries);
     return added;
 }
 
-size_t traces_expected(const char *path)
+bool traces_add(struct traces *traces, const char *path)
+{
+    char line[PATH_MAX + 64];
+    struct entries found = {0};
+    if (!is_kind(path, S_IFDIR))
+        return add_file(traces, path);
+    if (!add_folder(traces, path, 0, &found))
+        return false;
+    if (found.taken == 0) {
+        snprintf(line, sizeof line, "%s: no traces in this folder", path);
+        traces->unreadable++;
+        tell(traces, line);
+    } else if (found.passed != 0) {
+        snprintf(line, sizeof line, "%s: %u other file%s passed over", path, found.passed, found.passed == 1 ? "" : "s");
+        tell(traces, line);
+    }
+    return true;
+}
+
+static size_t expected_below(const char *path, unsigned depth)
 {
     char file[PATH_MAX];
     size_t count = 0;
     DIR *folder = is_kind(path, S_IFDIR) ? opendir(path) : NULL;
     if (folder == NULL)
         return 1;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        count += snprintf(file, sizeof file, "%s/%s", path, entry->d_name) < (int)sizeof file && is_kind(file, S_IFREG) &&
-                 traces_is_trace(file);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= (int)sizeof file)
+            continue;
+        if (is_own_folder(file))
+            count += depth < DEEPEST ? expected_below(file, depth + 1) : 0;
+        else
+            count += is_kind(file, S_IFREG) && traces_is_trace(file);
+    }
     closedir(folder);
     return count;
+}
+
+size_t traces_expected(const char *path)
+{
+    return expected_below(path, 0);
 }
 
 static int order(const void *a, const void *b)

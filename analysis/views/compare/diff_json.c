@@ -102,6 +102,7 @@ int diff_json(const struct diff *diff, struct text_sink *sink)
     }
     json_object_set_new(out, "ptds_diff_version", json_integer(1));
     json_object_set_new(out, "answer", value_text(diff_words_answer(diff).text));
+    json_object_set_new(out, "time", value_text(diff_words_time(diff).used != 0 ? diff_words_time(diff).text : NULL));
     for (unsigned i = 0; i < GPU_MEASURES; i++)
         sure += diff_words_gpu_change(diff, (enum gpu_measure)i) != CHANGE_NONE;
     json_object_set_new(out, "changed", json_boolean(sure != 0));

@@ -50,7 +50,10 @@ int diff_markdown(const struct diff *diff, struct text_sink *sink)
 {
     struct line chance = diff_words_chance(diff);
     bool any = false;
-    sink_printf(sink, "### ptds diff: %s\n\n", diff_words_answer(diff).text);
+    struct line time = diff_words_time(diff);
+    sink_printf(sink, "### ptds diff: %s\n\n", time.used != 0 ? time.text : diff_words_answer(diff).text);
+    if (time.used != 0)
+        sink_printf(sink, "%s\n\n", diff_words_answer(diff).text);
     put_side(diff, BEFORE, "before", sink);
     put_side(diff, AFTER, "after", sink);
     put_gpu(diff, sink);

@@ -61,6 +61,8 @@ static void put_kind(const struct diff *diff, enum row_kind kind, const char *ti
 int diff_text(const struct diff *diff, struct text_sink *sink)
 {
     struct line chance = diff_words_chance(diff);
+    if (diff_words_time(diff).used != 0)
+        sink_printf(sink, "%s\n", diff_words_time(diff).text);
     sink_printf(sink, "%s\n", diff_words_answer(diff).text);
     sink_printf(sink, "  before  %s, %s\n", diff->name[BEFORE], diff_words_side(diff, BEFORE).text);
     sink_printf(sink, "  after   %s, %s\n", diff->name[AFTER], diff_words_side(diff, AFTER).text);

@@ -87,6 +87,33 @@ static void add_gpu(const struct diff *diff, struct line *line)
     }
 }
 
+/* Each run of one side took longer than each of the other; of single runs nobody knows what they differ by. */
+static bool lie_apart(const struct level *one, const struct level *two)
+{
+    return one->least > two->most || two->least > one->most;
+}
+
+struct line diff_words_time(const struct diff *diff)
+{
+    const struct level *before = &diff->comparison->run_ns[BEFORE], *after = &diff->comparison->run_ns[AFTER];
+    struct line line = {.used = 0};
+    if (before->known == 0 || after->known == 0 || before->median <= 0 || after->median <= 0)
+        return line;
+    double share = (after->median / before->median - 1) * 100;
+    bool alike = share > -0.5 && share < 0.5;
+    if (!alike && comparison_has_spread(diff->comparison) && !lie_apart(before, after))
+        line_add(&line, "as long within the spread");
+    else if (alike)
+        line_add(&line, "as long");
+    else if (share >= 100)
+        line_add(&line, "%.1f times as long", share / 100 + 1);
+    else
+        line_add(&line, "%.0f %% %s", share < 0 ? -share : share, share < 0 ? "shorter" : "longer");
+    line_add(&line, " (%s, was %s), ", text_ns((uint64_t)after->median).text, text_ns((uint64_t)before->median).text);
+    add_runs(&line, diff->comparison);
+    return line;
+}
+
 struct line diff_words_answer(const struct diff *diff)
 {
     const struct comparison *comparison = diff->comparison;
@@ -96,14 +123,13 @@ struct line diff_words_answer(const struct diff *diff)
         if (i != CHANGE_NONE && comparison->sure[i] != 0)
             line_add(&line, "%s%zu %s", line.used != 0 ? ", " : "", comparison->sure[i], change_names[i]);
     add_gpu(diff, &line);
-    if (line.used != 0)
-        line_add(&line, " (");
-    else if (spread)
-        line_add(&line, "nothing changed beyond the spread (");
-    else
-        line_add(&line, "nothing changed by more than %.0f %% (", comparison->tolerance.growth * 100);
+    if (line.used == 0 && spread)
+        line_add(&line, "no call or finding changed beyond the spread");
+    else if (line.used == 0)
+        line_add(&line, "no call or finding changed by more than %.0f %%", comparison->tolerance.growth * 100);
+    line_add(&line, " (");
     add_runs(&line, comparison);
-    line_add(&line, "%s)", spread ? "" : "; below 3 their spread is not known");
+    line_add(&line, "%s)", spread ? "" : "; below 3 runs their spread is not known");
     return line;
 }
 

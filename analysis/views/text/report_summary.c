@@ -6,10 +6,12 @@
 #include "analysis/views/text/report_summary.h"
 
 #include "analysis/base/line.h"
-#include "analysis/base/sink.h"
+#include "analysis/report/default_cost.h"
 #include "analysis/report/outcome.h"
+#include "analysis/views/command_words.h"
 #include "analysis/views/file_word.h"
 #include "analysis/views/gap_words.h"
+#include "analysis/views/moved_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
@@ -23,15 +25,22 @@ struct summary {
     struct site_namer *namer;
     struct text_sink *sink;
     unsigned lines; /* put so far */
+    bool safe;      /* is said */
 };
 
-static void put(struct summary *summary, struct line *line)
+/* A line that ends with a command is whole, whatever the columns: half a command is an error for who copies it. */
+static void put_whole(struct summary *summary, struct line *line)
 {
-    line_fit(line, COLUMNS);
     summary->sink->write(summary->sink, line->text, line->used);
     summary->sink->write(summary->sink, "\n", 1);
     summary->lines++;
     *line = (struct line){0};
+}
+
+static void put(struct summary *summary, struct line *line)
+{
+    line_fit(line, COLUMNS);
+    put_whole(summary, line);
 }
 
 static void put_run(struct summary *summary)
@@ -47,7 +56,14 @@ static void put_run(struct summary *summary)
         line_add(&line, "ran %s", text_ns(totals->run_ns).text);
     else
         line_add(&line, "run time unknown");
+    if (totals->remapped != 0 &&
+        line_add_whole(&line, COLUMNS, ", %s%s", text_plural(totals->calls, "driver call").text,
+                       report->has_counts ? "" : " recorded") &&
+        totals->failed != 0)
+        line_add_whole(&line, COLUMNS, ", %s of them failed", text_count(totals->failed).text);
     put(summary, &line);
+    if (totals->remapped != 0)
+        return;
     line_add(&line, "ptds: %s, %s", text_plural(report->trace.threads, "thread").text,
              text_plural(totals->program_streams, "stream").text);
     line_add(&line, ", %s%s", text_plural(totals->calls, "driver call").text, report->has_counts ? "" : " recorded");
@@ -72,8 +88,11 @@ static void put_default_stream(struct summary *summary)
         put(summary, &line);
         return;
     }
-    line_add(&line, "ptds: default stream: %s, %s moved", text_plural(totals->default_stream, "operation").text,
-             text_count(totals->remapped).text);
+    if (totals->remapped != 0 && totals->remapped == totals->default_stream)
+        line_add(&line, "ptds: %s moved", text_plural(totals->remapped, "default-stream operation").text);
+    else
+        line_add(&line, "ptds: %s: %s moved", text_plural(totals->default_stream, "default-stream operation").text,
+                 text_count(totals->remapped).text);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
     for (unsigned i = KEPT_UNSAID + 1; i <= KEPT_DROPPED; i++) {
@@ -85,6 +104,8 @@ static void put_default_stream(struct summary *summary)
     }
     if (unsaid != 0)
         line_add(&line, "; %s%s kept", text_count(unsaid).text, unsaid != totals->kept_all ? " more" : "");
+    if (totals->remapped != 0 && opening_is_plainly_right(summary->report))
+        summary->safe = line_add_whole(&line, COLUMNS, ", results safe (no order that a result needs was missing)");
     put(summary, &line);
 }
 
@@ -101,7 +122,7 @@ static int by_cost(const void *a, const void *b)
                                                 : strcmp(one->rule->id, two->rule->id);
 }
 
-/* The rules that found something worth a line: those with errors first. */
+/* Errors first. */
 static size_t rules_shown(const struct report *report, const struct rule_sum *rules[RULES_MOST])
 {
     size_t count = 0;
@@ -143,12 +164,30 @@ static void put_finding(struct summary *summary, const struct rule_sum *rule, in
     put(summary, &line);
 }
 
-/* What is told in one line a cause elsewhere is one line here. */
+/* "next to mend: sync-copy, 37 calls, up to 1.2 ms, cuMemcpyDtoH_v2 at overlap+0x1219, behind add_one" */
+static void put_to_mend(struct summary *summary, const struct rule_sum *rule)
+{
+    struct line line = {0};
+    line_add(&line, "ptds: next to mend: %s", rule->rule->id);
+    if (rule->shown.calls != 0)
+        line_add(&line, ", %s", text_plural(rule->shown.calls, "call").text);
+    if (rule->shown.known != 0)
+        line_add(&line, ", up to %s", text_ns(rule->shown.host_ns).text);
+    else if (rule->error == NULL) /* an error's is not what it is about */
+        line_add(&line, ", cost unknown");
+    line_add(&line, ",");
+    add_where(summary, rule->top, &line);
+    if (line.text[line.used - 1] == ',')
+        line.text[--line.used] = 0;
+    put(summary, &line);
+}
+
+/* What is told in one line a cause elsewhere is one line here; of a run that moved work the last line counts it. */
 static void put_folded(struct summary *summary)
 {
     const struct sums *sums = &summary->report->sums;
     struct line line = {0};
-    if (sums->causes.count == 0)
+    if (sums->causes.count == 0 || summary->report->totals.remapped != 0)
         return;
     line_add(&line, "ptds: also, each small or inside a library:");
     opening_cause_names(&line, COLUMNS, sums, 0);
@@ -171,11 +210,13 @@ static void put_findings(struct summary *summary, const struct rule_sum *const *
     if (count == 0) {
         if (outcome_knows_nothing(report))
             return;
-        if (report->findings.count != 0)
-            line_add(&line, "ptds: no finding worth a line of its own");
-        else
-            line_add(&line, "ptds: %s", opening_nothing_found(report).text);
+        line_add(&line, "ptds: %s",
+                 report->findings.count != 0 ? "no finding worth a line of its own" : opening_nothing_found(report).text);
         put(summary, &line);
+        return;
+    }
+    if (report->totals.remapped != 0) {
+        put_to_mend(summary, rules[0]);
         return;
     }
     line_add(&line, "ptds: findings, and what they save at most:");
@@ -205,6 +246,31 @@ static void put_errors(struct summary *summary, const struct rule_sum *const *ru
         put(summary, &line);
 }
 
+/* Of a run that moved work: what still costs time, and how the gain is measured. */
+static void put_waits(struct summary *summary)
+{
+    const struct report *report = summary->report;
+    enum default_cost cost = default_cost_of(report).cost;
+    struct line line = {0}, probe = command_words_probe(report);
+    line_add(&line, "ptds: %s", opening_default_stream(report).text);
+    if (cost == DEFAULT_UP_TO)
+        put(summary, &line);
+    line = (struct line){0};
+    line_add(&line, "ptds: %s", moved_words_waits(report, COLUMNS - sizeof "ptds: ").text);
+    if (cost == DEFAULT_ALONE || cost == DEFAULT_NEEDED) {
+        line_add_whole(&line, COLUMNS, "; nothing to gain: %s",
+                       cost == DEFAULT_ALONE ? "one thread, one stream" : "results need the order");
+        put(summary, &line);
+        return;
+    }
+    const char *asked = opening_is_plainly_right(report) ? "how much faster" : "is it right, and how much faster";
+    if (!line_add_whole(&line, COLUMNS, "; %s: %s", asked, probe.text)) {
+        put(summary, &line);
+        line_add(&line, "ptds: %s: %s", asked, probe.text);
+    }
+    put_whole(summary, &line);
+}
+
 /* The verdict with the pair that shows it, errors besides, what the default stream costs, how long threads waited. */
 static void put_opening(struct summary *summary, const struct rule_sum *const *rules, size_t count)
 {
@@ -213,7 +279,9 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
     struct line line = {0}, first, second;
     line_add(&line, "ptds: %s%s", outcome.finding != NULL && outcome.finding->severity == SEVERITY_ERROR ? "!! " : "",
              opening_outcome(report).text);
-    put(summary, &line);
+    if (!summary->safe)
+        put(summary, &line);
+    line = (struct line){0};
     if (opening_pair(report, outcome.pair, &first, &second)) {
         line_add(&line, "ptds:   %s", first.text);
         put(summary, &line);
@@ -223,6 +291,10 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
     put_errors(summary, rules, count, outcome.finding);
     if (outcome_knows_nothing(report))
         return;
+    if (report->totals.remapped != 0) {
+        put_waits(summary);
+        return;
+    }
     if (report->totals.default_stream != 0) {
         line_add(&line, "ptds: %s", opening_default_stream(report).text);
         put(summary, &line);
@@ -274,11 +346,16 @@ static void put_gaps(struct summary *summary)
 static struct line next(const struct report *report)
 {
     struct line line = {0};
+    if (report->totals.remapped != 0 && report->findings.count > 1)
+        line_add(&line, "ptds: %s: ", text_plural(report->findings.count, "finding").text);
+    else
+        line_add(&line, "ptds: next: ");
     if (report->trace.source.file != NULL)
-        line_add(&line, "ptds: next: ptds report%s", file_word(report).text);
+        line_add(&line, "ptds report%s", file_word(report).text);
     else if (report->findings.count != 0)
-        line_add(&line, "ptds: next: ptds run --trace app.ptds -- %.40s ... && ptds report app.ptds",
-                 text_base(report->trace.header.program));
+        line_add(&line, "%s", command_words_run(report).text);
+    else
+        line = (struct line){0};
     return line;
 }
 
@@ -318,8 +395,6 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
     put_folded(&summary);
     if (gaps_last)
         put_gaps(&summary);
-    if (last.used != 0) {
-        line_add(&last, "\n");
-        sink->write(sink, last.text, last.used); /* whole, whatever the columns */
-    }
+    if (last.used != 0)
+        put_whole(&summary, &last);
 }
