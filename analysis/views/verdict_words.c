@@ -29,6 +29,7 @@ COMPLETE(outcome_words, DOUBTS);
 const char *verdict_words_outcome(struct outcome outcome)
 {
     return outcome.doubt != DOUBT_NONE                  ? outcome_words[outcome.doubt]
+           : outcome.stuck != NULL                      ? (outcome.may_be_stuck ? "Maybe stuck" : "Stuck")
            : outcome.little                             ? "hardly seen"
            : !outcome.complete || outcome.possible != 0 ? "Right so far"
                                                         : outcome_words[DOUBT_NONE];
