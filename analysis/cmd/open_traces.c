@@ -27,6 +27,13 @@ static void on_call(struct report_watch *watch, const struct report *report, con
     also->call(also, report, view, serial);
 }
 
+static void on_default_wait(struct report_watch *watch, const struct report *report, uint32_t thread, uint64_t enter)
+{
+    struct report_watch *also = ((struct taking *)watch)->also;
+    if (also->default_wait != NULL)
+        also->default_wait(also, report, thread, enter);
+}
+
 static void on_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
     struct progress *progress = &((struct taking *)watch)->progress;
@@ -44,6 +51,7 @@ static bool take(struct traces *traces, char *verb, char **paths, int count, boo
     *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch, .later = later};
     taking.watch.progress = on_progress;
     taking.watch.call = also != NULL ? on_call : NULL;
+    taking.watch.default_wait = also != NULL ? on_default_wait : NULL;
     taking.also = also;
     progress_begin(&taking.progress, NULL, progress);
     for (int i = 0; i < count && sound; i++) {
@@ -55,6 +63,7 @@ static bool take(struct traces *traces, char *verb, char **paths, int count, boo
     progress_end(&taking.progress);
     traces->watch = NULL;
     taking.watch.call = NULL;
+    taking.watch.default_wait = NULL;
     traces_order(traces);
     taking.progress.name = traces->list.count == 1 ? paths[0] : verb;
     for (size_t i = 0; i < traces->list.count; i++) {

@@ -61,6 +61,19 @@ static void add(struct gain *gain, const struct trace *trace, uint64_t ticks, ui
         add_span(gain, span);
 }
 
+static void tell(const struct gain *gain, uint32_t thread, uint64_t enter)
+{
+    if (gain->tell != NULL)
+        gain->tell(gain->told, thread, enter);
+}
+
+/* All of the call's wait. */
+static void add_wait(struct gain *gain, const struct model *model, const struct call_view *view)
+{
+    add(gain, model->trace, view->call->r.leave, view->lost_ns);
+    tell(gain, view->call->thread, view->call->r.enter);
+}
+
 /* What the call waits for: work that implicit order had put behind other work, and work of other threads. */
 static void look_at(const struct gain *gain, const struct model *model, const struct call_view *view, bool *behind,
                     bool *others)
@@ -122,7 +135,7 @@ void gain_blocked(struct gain *gain, struct model *model, const struct call_view
     bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
     if (behind || (itself && others) || is_for_another(model, view) || (!itself && is_behind_events(gain, model, view))) {
-        add(gain, model->trace, view->call->r.leave, view->lost_ns);
+        add_wait(gain, model, view);
         return;
     }
     struct saving *own = itself ? TABLE_AT(&gain->own, view->thread) : NULL;
@@ -136,7 +149,7 @@ void gain_waits(struct gain *gain, const struct model *model, const struct call_
 {
     gain->waits++;
     if (gain->begun && view->blocked)
-        add(gain, model->trace, view->call->r.leave, view->lost_ns);
+        add_wait(gain, model, view);
 }
 
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view)
@@ -149,6 +162,8 @@ void gain_look_now(struct gain *gain, const struct model *model, const struct ca
         return;
     gain->open--;
     add(gain, model->trace, own->leave, own->saved_ns);
+    if (own->saved_ns != 0)
+        tell(gain, own->thread, own->enter);
 }
 
 uint64_t gain_most(const struct gain *gain)

@@ -36,6 +36,10 @@ struct gain {
     bool begun;
     uint64_t joins, waits;
     bool among_threads; /* some of them put one thread's work behind another's: launches may have waited unseen */
+    /* Told of each wait that counts, once that is known: its thread (uid), and when it was entered (ticks). NULL: nobody.
+     */
+    void (*tell)(void *told, uint32_t thread, uint64_t enter);
+    void *told;
 };
 
 /* For rules that see implicit order: the next work on the stream comes after other pending work by implicit order

@@ -97,6 +97,20 @@ int report_read(struct report *report, const struct trace_source *source, char *
     return trace_read(&report->trace, source, error);
 }
 
+static void tell_watch(void *told, uint32_t thread, uint64_t enter)
+{
+    const struct report *report = told;
+    report->watch->default_wait(report->watch, report, thread, enter);
+}
+
+/* watch: NULL ends it. */
+static void set_watch(struct report *report, struct report_watch *watch)
+{
+    report->watch = watch;
+    report->gain.told = report;
+    report->gain.tell = watch != NULL && watch->default_wait != NULL ? tell_watch : NULL;
+}
+
 int report_make(struct report *report, const struct selection *selection, struct report_watch *watch, struct walker *walker,
                 char *error)
 {
@@ -104,7 +118,9 @@ int report_make(struct report *report, const struct selection *selection, struct
     report->selection = selection != NULL ? *selection : (struct selection){0};
     report->out_of_memory |= merge_begin(&merge, &report->trace) != 0;
     find_run_time(report, &merge);
+    set_watch(report, watch);
     int status = pass_over_calls(report, &merge, watch, walker, error);
+    set_watch(report, NULL);
     merge_end(&merge);
     if (status != 0)
         return status;

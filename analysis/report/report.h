@@ -103,6 +103,7 @@ struct report {
     bool out_of_memory;         /* nobody knows what is missing */
     uint64_t refusals;          /* heap_refusals when it began */
     bool made;                  /* else only the trace is read, and all else is empty */
+    struct report_watch *watch; /* while report_make runs; may be NULL */
     struct report_watch *walks; /* told how far each walk_calls is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
      */
@@ -114,6 +115,8 @@ struct report_watch {
     /* Gets each call that the report is about, after the rules; serial: the finding that the call belongs to (of
      * several the costliest so far), 0 none. */
     void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
+    /* Told of a call that it got: the call waited because of the default stream (gain.h). Some waits are known later. */
+    void (*default_wait)(struct report_watch *watch, const struct report *report, uint32_t thread, uint64_t enter);
     /* Called every few calls: whether there is time for more; calls after a "no" are left out. */
     bool (*go_on)(struct report_watch *watch);
     /* Called now and then: calls looked at, of how many; all of them at the end of a walk. */

@@ -232,6 +232,14 @@ void report_words_id(const struct report *report, enum finding_set set, uint32_t
         snprintf(out, room, "%u", id);
 }
 
+void report_words_thread(const struct report *report, uint32_t uid, char *out, size_t room)
+{
+    const struct thread_def *thread = definitions_thread(&report->trace.defs, uid);
+    const char *program = text_base(report->trace.header.program);
+    const char *name = thread != NULL && has_own_name(report, thread) ? thread->text : program[0] != 0 ? program : "thread";
+    snprintf(out, room, "%.*s %u", room > 16 ? (int)room - 16 : 0, name, uid);
+}
+
 static void add_to_banner(struct line *line, const struct finding *finding, const char *what)
 {
     if (finding->rule->banner && finding->severity != SEVERITY_NOTE && (line->used == 0 || !strstr(line->text, what)))

@@ -25,6 +25,9 @@ extern const char *const edge_kind_words[EDGE_KINDS]; /* what is behind what */
 /* "1 203x", of calls; empty where it is no call that was found */
 struct small_text report_words_times(uint64_t calls);
 void report_words_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
+/* A thread as a row of a timeline is named: its name and number; of a thread that nobody named, the program's ("overlap
+ * 3"). */
+void report_words_thread(const struct report *report, uint32_t uid, char *out, size_t room);
 const char *report_words_api(const struct report *report, const struct finding *finding);
 const char *report_words_access(enum access access); /* "reads", "writes", "uses" */
 /* One operation of a pair: "kernel writes", of ACCESS_NONE "kernel"; its name has at most so many columns. */

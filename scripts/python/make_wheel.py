@@ -60,7 +60,8 @@ def description(url, version):
         return "[%s](%s/blob/v%s/%s)" % (text, url, version, link) if url else text
 
     note = "\nAll pages are in the folder `doc` of the installed package `ptds`.\n"
-    return re.sub(r"\[((?:[^][])*)\]\(([^)\s]+)\)", absolute, read("README.md").decode()) + note
+    text = re.sub(r"!\[[^][]*\]\([^)\s]+\)\n*", "", read("README.md").decode())  # an index shows no picture of a package
+    return re.sub(r"\[((?:[^][])*)\]\(([^)\s]+)\)", absolute, text) + note
 
 
 def metadata(version):

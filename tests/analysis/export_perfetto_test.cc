@@ -32,8 +32,9 @@ TEST(Perfetto, OneTrackAHostThreadAndAStreamOfEachSide)
     std::set<std::string> names;
     for (const auto &track : trace.tracks)
         names.insert(track.second);
-    for (const char *name : {"1", "2", "legacy stream", "stream 3 (blocking)", "sent to stream 2 (per-thread, of thread 1)",
-                             "sent to stream 3 (blocking)", "streams with pending work, context 1", "notes"})
+    for (const char *name :
+         {"prog 1", "prog 2", "legacy stream", "stream 3 (blocking)", "sent to stream 2 (per-thread, of thread 1)",
+          "sent to stream 3 (blocking)", "streams with pending work, context 1", "notes"})
         EXPECT_EQ(1u, names.count(name)) << name;
     EXPECT_EQ(0u, names.count("sent to legacy")) << "nothing was sent there";
 }
@@ -59,7 +60,7 @@ TEST(Perfetto, CallsAreSlicesOnlyWhereTheyWereTimed)
     EXPECT_EQ("spin(float*)", launches[0]->arguments.at("kernel"));
     EXPECT_EQ("1", launches[2]->arguments.at("result")) << "a failed call";
     std::vector<uint64_t> ends;
-    for (const Event *event : trace.On("1")) {
+    for (const Event *event : trace.On("prog 1")) {
         if (event->type == SLICE_END)
             ends.push_back(event->time);
     }
@@ -153,7 +154,7 @@ TEST(Perfetto, FlowsLeadFromTheCallToItsWork)
     EXPECT_EQ(3u, flows.size()) << "two launches and the copy; a failed launch and a synchronisation put no work anywhere";
     for (const auto &flow : flows) {
         ASSERT_EQ(3u, flow.second.size());
-        EXPECT_EQ("1", trace.tracks.at(flow.second[0]->track));
+        EXPECT_EQ("prog 1", trace.tracks.at(flow.second[0]->track));
         EXPECT_NE(std::string::npos, trace.tracks.at(flow.second[1]->track).find("stream"));
         EXPECT_EQ("sent to", trace.tracks.at(flow.second[2]->track).substr(0, 7));
         EXPECT_EQ(1u, flow.second[2]->last_flows.size());
@@ -194,7 +195,7 @@ TEST(Perfetto, EdgesAreFlowsWithTheVerdictAsCategory)
     EXPECT_EQ("4096", to[0]->arguments.at("size"));
     auto host = trace.Named("host, waits: maybe needed");
     ASSERT_EQ(1u, host.size());
-    EXPECT_EQ("1", trace.tracks.at(host[0]->track)) << "the host waits: its thread's track";
+    EXPECT_EQ("prog 1", trace.tracks.at(host[0]->track)) << "the host waits: its thread's track";
     EXPECT_NE("", host[0]->arguments.at("reason"));
     for (const Event *note : trace.On("notes"))
         EXPECT_EQ(std::string::npos, note->name.find("no verdicts"));
@@ -250,13 +251,13 @@ TEST(Perfetto, RegionsAreSlicesAroundTheirCalls)
         EXPECT_EQ(start + from * 1000, slices.at(name).from) << name;
         EXPECT_EQ(to == UINT64_MAX ? to : start + to * 1000, slices.at(name).to) << name;
     };
-    check("outer", "1", "", 10, 50);
-    check("cuStreamSynchronize", "1", "outer>", 20, 25);
-    check("inner", "1", "outer>", 30, 40);
-    check("cuCtxSynchronize", "1", "outer>inner>", 30, 40);
-    check("alone", "2", "", 5, UINT64_MAX);
-    check("cuEventSynchronize", "1", "", 70, 80);
-    check("during", "1", "", 80, 90);
+    check("outer", "prog 1", "", 10, 50);
+    check("cuStreamSynchronize", "prog 1", "outer>", 20, 25);
+    check("inner", "prog 1", "outer>", 30, 40);
+    check("cuCtxSynchronize", "prog 1", "outer>inner>", 30, 40);
+    check("alone", "prog 2", "", 5, UINT64_MAX);
+    check("cuEventSynchronize", "prog 1", "", 70, 80);
+    check("during", "prog 1", "", 80, 90);
     EXPECT_EQ("region", trace.Named("outer")[0]->category);
 }
 
@@ -269,14 +270,14 @@ TEST(Perfetto, DomainsHaveTracksOfTheirOwnBelowTheThread)
     auto slices = SlicesOf(trace);
     EXPECT_EQ("regions of NCCL", slices.at("one").track);
     EXPECT_EQ("regions of other", slices.at("two").track);
-    EXPECT_EQ("1", slices.at("three").track);
+    EXPECT_EQ("prog 1", slices.at("three").track);
     EXPECT_EQ("regions of NCCL", slices.at("four").track);
     EXPECT_EQ("", slices.at("four").inside);
     EXPECT_EQ(20000u, slices.at("one").to - slices.at("one").from);
     EXPECT_EQ(20000u, slices.at("two").to - slices.at("two").from);
     EXPECT_EQ(25000u, slices.at("three").to - slices.at("three").from);
     EXPECT_EQ(UINT64_MAX, slices.at("four").to);
-    EXPECT_EQ("1", trace.tracks.at(trace.parents.at(trace.Named("one")[0]->track)));
+    EXPECT_EQ("prog 1", trace.tracks.at(trace.parents.at(trace.Named("one")[0]->track)));
 }
 
 TEST(Perfetto, RangesOfTheProcessMayOverlap)

@@ -50,8 +50,40 @@ TEST(Folded, WeighsStacksByLostHostTime)
     std::string folded = TakeFile(opened.Export("folded"));
     size_t space = folded.rfind(' ');
     ASSERT_NE(std::string::npos, space) << folded;
-    EXPECT_EQ("node1 pid 4242;prog+0x8000;prog+0x20;cuMemcpyDtoH_v2", folded.substr(0, space));
+    EXPECT_EQ("prog (node1 pid 4242);prog 1;prog+0x8000;prog+0x20;cuMemcpyDtoH_v2", folded.substr(0, space));
     EXPECT_EQ(5000000 - 20000 - 512, std::stol(folded.substr(space))) << "less a quick call, and 4 KiB copied";
+}
+
+/* Of each line what is before its number. */
+std::vector<std::string> StacksOf(const std::string &folded)
+{
+    std::vector<std::string> stacks;
+    for (const std::string &line : lines_of(folded))
+        stacks.push_back(line.substr(0, line.rfind(' ')));
+    return stacks;
+}
+
+/* Two calls of one function are two call sites, and one stack of functions. Each thread has stacks of its own. */
+TEST(Folded, NoStackComesTwice)
+{
+    Opened opened({BuildTrace("thread 2=reader\n"
+                              "1@0 launch s=L k=a\n"
+                              "1@10+2000 copy s=L implicit from=device to=pageable bytes=4 site=x\n"
+                              "1@3000 launch s=L k=a\n"
+                              "1@3010+3000 copy s=L implicit from=device to=pageable bytes=4 site=y\n"
+                              "2@7000 launch s=L k=a\n"
+                              "2@7010+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n")});
+    opened.namer->places = [](site_namer *, const object_def *, uint64_t, site_place *out, size_t) -> size_t {
+        *out = {};
+        strcpy(out->function, "step");
+        return 1;
+    };
+    std::string folded = TakeFile(opened.Export("folded"));
+    std::vector<std::string> stacks = StacksOf(folded);
+    ASSERT_EQ(2u, stacks.size()) << folded;
+    EXPECT_EQ("prog (node1 pid 4242);prog 1;step;step;cuMemcpyDtoH_v2", stacks[0]);
+    EXPECT_EQ("prog (node1 pid 4242);reader 2;step;step;cuMemcpyDtoH_v2", stacks[1]);
+    EXPECT_EQ(1980000 + 2980000, std::stol(folded.substr(stacks[0].size()))) << "both waits";
 }
 
 TEST(Folded, IsEmptyWhereNothingWaited)
@@ -68,6 +100,8 @@ TEST(Folded, RecordedStacksHaveNoFrameOfTheShim)
         std::vector<std::string> lines = lines_of(TakeFile(opened.Export("folded")));
         uint64_t blocked = 0;
         EXPECT_FALSE(lines.empty()) << name;
+        std::vector<std::string> stacks = StacksOf(TakeFile(opened.Export("folded")));
+        EXPECT_EQ(stacks.size(), std::set<std::string>(stacks.begin(), stacks.end()).size()) << name;
         for (const std::string &line : lines) {
             for (const char *ours : {"libptds", ";ptds_", "wrap_", ";begin;"})
                 EXPECT_EQ(std::string::npos, line.find(ours)) << line;

@@ -109,14 +109,14 @@ TEST(Identity, NoFlameGraphHasAFrameOfTheShims)
 {
     Opened opened({TraceOf({program + 0x1234, shim + 0x500, program + 0x2000, shim + 0x900})});
     std::string folded = TakeFile(opened.Export("folded"));
-    EXPECT_EQ("node1 pid 4242;prog+0x2000;prog+0x1234;cuMemcpyDtoH_v2", folded.substr(0, folded.rfind(' ')));
+    EXPECT_EQ("prog (node1 pid 4242);prog 1;prog+0x2000;prog+0x1234;cuMemcpyDtoH_v2", folded.substr(0, folded.rfind(' ')));
 }
 
 TEST(Identity, AStackOfNothingButTheShimsFramesIsNone)
 {
     Opened opened({TraceOf({shim + 0x80, shim + 0x900})});
     std::string folded = TakeFile(opened.Export("folded"));
-    EXPECT_EQ("node1 pid 4242;(call site not recorded);cuMemcpyDtoH_v2", folded.substr(0, folded.rfind(' ')));
+    EXPECT_EQ("prog (node1 pid 4242);prog 1;(call site not recorded);cuMemcpyDtoH_v2", folded.substr(0, folded.rfind(' ')));
 }
 
 TEST(Identity, APlaceLastsOverBuildsAndStacks)

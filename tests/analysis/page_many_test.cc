@@ -158,10 +158,10 @@ TEST(PageMany, OneTimelineOnOneClock)
     browser.Run(frames);
     const std::string rows = "JSON.stringify(ptds.timeline.view.places.map((one) => one.title ? one.title.slice(2) : "
                              "[one.row.kind, one.row.label, one.row.indices.length]))";
-    EXPECT_EQ("\"[\\\"Process 0, node1 rank 0 pid 4000: host threads\\\",[\\\"thread\\\",\\\"thread "
+    EXPECT_EQ("\"[\\\"Process 0, node1 rank 0 pid 4000: host threads\\\",[\\\"thread\\\",\\\"prog "
               "1\\\",6],[\\\"region\\\",\\\"regions\\\",1],\\\"Process 0, node1 rank 0 pid 4000: "
               "streams\\\",[\\\"stream\\\",\\\"legacy stream\\\",6],\\\"Process 1, node1 rank 1 pid 4001: host "
-              "threads\\\",[\\\"thread\\\",\\\"thread 1\\\",3],[\\\"thread\\\",\\\"thread "
+              "threads\\\",[\\\"thread\\\",\\\"prog 1\\\",3],[\\\"thread\\\",\\\"prog "
               "2\\\",3],[\\\"region\\\",\\\"regions\\\",1],\\\"Process 1, node1 rank 1 pid 4001: "
               "streams\\\",[\\\"stream\\\",\\\"legacy stream\\\",2],[\\\"stream\\\",\\\"stream 2 (blocking)\\\",4]]\"",
               browser.Run(rows));

@@ -162,8 +162,9 @@ TEST(Page, SaysWhatStillSerialises)
     Page page(BuildTrace("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n1@10+5000 sync s=L to=S1\n"), nullptr);
     Browser browser(1280, 900);
     browser.Open(page.path);
-    EXPECT_NE(std::string::npos, browser.Run("document.getElementById('opening').textContent")
-                                     .find("which policy removes it:5.0 ms, waits for its own thread's work"));
+    EXPECT_NE(
+        std::string::npos,
+        browser.Run("document.getElementById('opening').textContent").find("which policy removes it:5.0 ms, own work"));
     EXPECT_EQ("", Errors(browser));
 }
 

@@ -316,7 +316,7 @@ TEST_F(PageView, DetailsStandBesideAndStayInView)
     CornerOf(browser.get(), "canvas");
     browser->Run("ptds.timeline.choose({edge: 5})");
     std::string text = Text("details");
-    for (const char *part : {"Implicit edge (", "thread 2", "thread 3", "Its beginning"})
+    for (const char *part : {"Implicit order (", "thread 2", "thread 3", "Its beginning"})
         EXPECT_TRUE(Has(text, part)) << part << "\n" << text;
     const std::string beside =
         "(() => { const s = document.getElementById('stage').getBoundingClientRect(), p = "

@@ -68,6 +68,46 @@ TEST(Timeline, ShowsTheCostliestStretch)
               Stretch(Waits({5, 5, 5, 300, 5, 5, 5, 5, 5, 5, 300, 5, 5, 5, 5, 5, 5, 5, 5, 700}, true)));
 }
 
+/* Of each call that waited: when it was entered, in microseconds, with "!" where the default stream was the reason. */
+std::string Waits(const std::string &bytes)
+{
+    char error[TRACE_ERROR_SIZE] = "";
+    std::unique_ptr<struct report> report(new struct report);
+    struct timeline timeline;
+    MemoryTrace trace(bytes);
+    timeline_begin(&timeline, TIMELINE_MOST);
+    EXPECT_EQ(0, report_build_watched(report.get(), trace.source(), nullptr, &timeline.watch, error)) << error;
+    timeline_decide(&timeline);
+    std::string said;
+    for (uint64_t i = 0; i < timeline_count(&timeline); i++) {
+        const timeline_op *op = timeline_at(&timeline, i);
+        if (op->lost_ns != 0 || (op->flags & TIMELINE_BEHIND) != 0)
+            said += (said.empty() ? "" : " ") + std::to_string(op->enter / 1000) + (op->flags & TIMELINE_BEHIND ? "!" : "");
+    }
+    bool any = said.find('!') != std::string::npos;
+    EXPECT_EQ(gain_most(&report->gain) != 0, any) << "what the report says the default stream costs";
+    timeline_end(&timeline);
+    report_end(report.get());
+    return said;
+}
+
+TEST(Timeline, WaitsBecauseOfTheDefaultStreamAreMarked)
+{
+    EXPECT_EQ("10", Waits(BuildTrace("1@0 launch s=L k=a\n1@10+2000 sync s=L\n"))) << "its own work";
+    EXPECT_EQ("20! 30!", Waits(BuildTrace("1@0 launch s=L k=a\n2@1 launch s=L k=b\n"
+                                          "1@20+4000 sync s=L\n2@30+4000 sync s=L\n")))
+        << "two threads on one stream";
+    EXPECT_EQ("20 30", Waits(BuildTrace("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n2@1 launch s=L to=S2 k=b\n"
+                                        "1@20+4000 sync s=L to=S1\n2@30+4000 sync s=L to=S2\n")))
+        << "moved, each waits for its own";
+    EXPECT_EQ("20!", Waits(BuildTrace("1@0 launch s=B1 k=a\n1@20+4000 sync s=L\n1@5000 launch s=B1 k=a\n")))
+        << "a wait for the default stream that has nothing of its own: known later";
+    EXPECT_EQ("20! 4100",
+              Waits(BuildTrace("1@0 launch s=B1 k=a\n1@20+2000 copy s=L implicit from=device to=pageable bytes=4\n"
+                               "1@2100 launch s=B1 k=a\n1@4100+100 sync s=B1\n")))
+        << "only the call itself came behind, and work was possible meanwhile: known at the next wait";
+}
+
 /* Names have two bytes in a column; the last number stands for all names beyond those. */
 TEST(Timeline, NamesThatHaveNoNumberAreOthers)
 {

@@ -51,6 +51,26 @@ tool_cupti() {
     tool_row "$name" "$status" ", CUPTI delivered ${count:-nothing}"
 }
 
+# Nsight Systems as it is installed, or the copy that comes with Nsight Compute.
+find_nsys() {
+    command -v nsys || find -L /opt/nvidia /usr/local/cuda*/ -maxdepth 6 -name nsys -type f -perm -u+x 2>/dev/null | head -1
+}
+
+# Both put libraries into the program before all others: kernels are in nsys' own file, and our report is written. A copy of nsys
+# that can't profile the bare program is no neighbour.
+tool_nsys() {
+    local nsys=$1 policy=$2 name=nsys.$2 status=0 kernels program
+    program=$(find_program apps/overlap) || return 0
+    local profile=("$nsys" profile "--trace=cuda,nvtx" --sample=none --cpuctxsw=none --force-overwrite=true)
+    run_as 180 nsys.bare bare "${profile[@]}" "--output=$WORK/nsys.bare" "$program" 2 10 20000
+    [[ -s $WORK/nsys.bare.nsys-rep ]] || { note "     nsys: skipped, $nsys does not profile the bare program"; return 0; }
+    run_as 180 "$name" "$policy" "PTDS_REPORT=$WORK/$name.report" "${profile[@]}" "--output=$WORK/$name" "$program" 2 10 20000
+    kernels=$("$nsys" stats --force-export=true --format csv --report cuda_gpu_trace "$WORK/$name.nsys-rep" 2>>"$LOG" |
+        grep -cE 'spin_ns|add_one' || true)
+    [[ $kernels -ge 40 ]] || status=1
+    tool_row "$name" "$status" ", $kernels kernels in its trace (40 were launched)"
+}
+
 # As many kernels as without the shim.
 tool_profiler() {
     local policy=$1 name=torch-profiler.$1 status=0
@@ -80,11 +100,16 @@ print(whole['gpu_timed'], whole['gpu_operations'])" "$WORK/$name.json")
 }
 
 section_tools() {
-    local tool tool_function policy
+    local tool tool_function policy nsys
     PROGRAM=$(find_program apps/overlap_cudart) || PROGRAM=$(find_program apps/overlap) || { fail "no program to run"; return 0; }
     for policy in per-thread guarded; do
         tool_cupti "$policy"
         tool_profiler "$policy"
+    done
+    nsys=$(find_nsys)
+    [[ -n $nsys ]] || note "     no nsys here"
+    for policy in ${nsys:+per-thread guarded}; do
+        tool_nsys "$nsys" "$policy"
     done
     device_times runtime "$PROGRAM" 4 50 20000
     device_times torch python3 tests/device/torch_step.py

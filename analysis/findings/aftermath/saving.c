@@ -9,8 +9,11 @@
 
 void saving_begin(struct saving *saving, const struct call_view *view)
 {
-    *saving =
-        (struct saving){.thread = view->call->thread, .open = true, .leave = view->call->r.leave, .lost_ns = view->lost_ns};
+    *saving = (struct saving){.thread = view->call->thread,
+                              .open = true,
+                              .enter = view->call->r.enter,
+                              .leave = view->call->r.leave,
+                              .lost_ns = view->lost_ns};
 }
 
 static bool is_sync(unsigned op)

@@ -17,10 +17,10 @@ extern "C" {
 struct finding;
 
 struct saving {
-    uint32_t thread; /* uid */
-    bool open, more; /* open: the thread has not waited again; more: it has submitted work since */
-    bool again;      /* it waited at once for what it had just waited for: so the wait was meant */
-    uint64_t leave;  /* ticks, of the wait */
+    uint32_t thread;       /* uid */
+    bool open, more;       /* open: the thread has not waited again; more: it has submitted work since */
+    bool again;            /* it waited at once for what it had just waited for: so the wait was meant */
+    uint64_t enter, leave; /* ticks, of the wait */
     uint64_t lost_ns, saved_ns;
 };
 

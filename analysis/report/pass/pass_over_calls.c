@@ -236,7 +236,8 @@ static INLINE bool judge_call(struct pass *pass, struct call_view *view, bool ga
     return found != NULL;
 }
 
-/* Rules and whatever else looks for findings, after the verdicts. */
+/* Rules and whatever else looks for findings, after the verdicts. What a wait was for comes last: the watch has the call.
+ */
 static INLINE void find(struct pass *pass, struct shape *shape, const struct call_view *view)
 {
     struct report *report = pass->report;
@@ -244,16 +245,16 @@ static INLINE void find(struct pass *pass, struct shape *shape, const struct cal
     saving_look_if_open(&pass->savings, view);
     struct finding *finding = run_rules(pass, shape, view);
     aftermath_call(&pass->aftermath, view);
+    if (selection_has(&pass->selected, view->call)) {
+        uint32_t serial = finding != NULL ? finding->serial : 0;
+        count_call(pass, shape, view);
+        sequence_call(&report->search, &report->trace, view, serial);
+        if (pass->watch != NULL && pass->watch->call != NULL)
+            pass->watch->call(pass->watch, report, view, serial);
+    }
     gain_look(&report->gain, &pass->model, view);
     if (view->blocked)
         gain_blocked(&report->gain, &pass->model, view);
-    if (!selection_has(&pass->selected, view->call))
-        return;
-    uint32_t serial = finding != NULL ? finding->serial : 0;
-    count_call(pass, shape, view);
-    sequence_call(&report->search, &report->trace, view, serial);
-    if (pass->watch != NULL && pass->watch->call != NULL)
-        pass->watch->call(pass->watch, report, view, serial);
 }
 
 /* Every rule sees every call that may concern it; only those that the report is about count. */

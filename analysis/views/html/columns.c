@@ -245,7 +245,7 @@ static const struct column columns[] = {
     {"op", "target", 2, op_target},
     {"op", "api", 2, op_api},
     {"op", "op", 1, op_op},
-    {"op", "flags", 1, op_flags},
+    {"op", "flags", 2, op_flags},
     {"op", "stack", 2, op_stack},
     {"op", "kernel", 2, op_kernel},
     {"op", "finding", 2, op_finding},

@@ -65,6 +65,17 @@ static json_t *ids(const struct names *names, const struct report *report, enum 
     return out;
 }
 
+static json_t *threads(const struct names *names, const struct report *report)
+{
+    json_t *out = ids(names, report, FINDING_THREADS);
+    char text[100];
+    for (size_t i = 0; i < names->uids.count; i++) {
+        report_words_thread(report, names->uids.items[i], text, sizeof text);
+        json_object_set_new(json_array_get(out, i), "label", value_text(text));
+    }
+    return out;
+}
+
 static json_t *streams(const struct names *names, const struct report *report)
 {
     json_t *out = ids(names, report, FINDING_STREAMS);
@@ -125,7 +136,7 @@ json_t *page_tables_json(const struct tables *tables, const struct report *repor
     json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
     json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));
     json_object_set_new(out, "start_ns", since_start(report, tables->first));
-    json_object_set_new(out, "threads", ids(&tables->threads, report, FINDING_THREADS));
+    json_object_set_new(out, "threads", threads(&tables->threads, report));
     json_object_set_new(out, "streams", streams(&tables->streams, report));
     json_object_set_new(out, "apis", apis(&tables->apis, report));
     json_object_set_new(out, "kernels", ids(&tables->kernels, report, FINDING_KERNELS));

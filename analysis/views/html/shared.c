@@ -9,6 +9,7 @@
 #include "analysis/views/html/page_tables.h"
 #include "analysis/views/json/keys.h"
 #include "analysis/views/json/value.h"
+#include "analysis/views/number_words.h"
 #include "analysis/views/verdict_words.h"
 
 /* The colours of boxes: the name is that of a style, the last is any operation that no other has. */
@@ -38,7 +39,7 @@ static const struct {
 } flags[] = {
     {"TWIN", TIMELINE_TWIN},         {"FAILED", TIMELINE_FAILED}, {"LEGACY", TIMELINE_LEGACY},
     {"REMAPPED", TIMELINE_REMAPPED}, {"TIMED", TIMELINE_TIMED},   {"CAPTURED", TIMELINE_CAPTURED},
-    {"WORK", TIMELINE_WORK},         {"GPU", TIMELINE_GPU},
+    {"WORK", TIMELINE_WORK},         {"GPU", TIMELINE_GPU},       {"BEHIND", TIMELINE_BEHIND},
 };
 
 static const struct {
@@ -84,12 +85,23 @@ static json_t *region_flag_bits(void)
     return out;
 }
 
+/* What the rule counted: [words, number as text] each. */
+static json_t *numbers_of(const struct finding *finding)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
+        if (finding->numbers[i].value != 0)
+            json_array_append_new(out, json_pack("[s, s]", number_words_key(finding->numbers[i].key).text,
+                                                 number_words_value(&finding->numbers[i]).text));
+    return out;
+}
+
 static json_t *finding_shown(const struct report *report, const struct finding *finding, struct site_namer *namer)
 {
     char site[400];
     bool has_site = report_words_site(report, namer, finding->stack, site, sizeof site);
-    return json_pack("{s:o, s:o}", "site", value_text(has_site ? site : NULL), "needed",
-                     value_text(verdict_words_needed(report, finding)));
+    return json_pack("{s:o, s:o, s:o}", "site", value_text(has_site ? site : NULL), "needed",
+                     value_text(verdict_words_needed(report, finding)), "numbers", numbers_of(finding));
 }
 
 json_t *shared_findings(const struct report *report, struct site_namer *namer)

@@ -65,16 +65,16 @@ static struct timeline_block *open_block(struct timeline *timeline)
     return made;
 }
 
-static uint8_t flags_of(const struct call_view *view)
+static uint16_t flags_of(const struct call_view *view)
 {
     uint32_t flags = view->call->r.flags;
     bool captured = (flags & PTDS_CALL_CAPTURING) != 0;
-    return (uint8_t)((flags & PTDS_CALL_TWIN ? TIMELINE_TWIN : 0) | (view->succeeded ? 0 : TIMELINE_FAILED) |
-                     (flags & PTDS_CALL_LEGACY ? TIMELINE_LEGACY : 0) |
-                     (flags & PTDS_CALL_REMAPPED ? TIMELINE_REMAPPED : 0) | (view->timed ? TIMELINE_TIMED : 0) |
-                     (captured ? TIMELINE_CAPTURED : 0) |
-                     (view->work && device_runs_has(view->call->r.op) ? TIMELINE_GPU : 0) |
-                     (view->submits || captured || view->scope == WAIT_STREAM ? TIMELINE_WORK : 0));
+    return (uint16_t)((flags & PTDS_CALL_TWIN ? TIMELINE_TWIN : 0) | (view->succeeded ? 0 : TIMELINE_FAILED) |
+                      (flags & PTDS_CALL_LEGACY ? TIMELINE_LEGACY : 0) |
+                      (flags & PTDS_CALL_REMAPPED ? TIMELINE_REMAPPED : 0) | (view->timed ? TIMELINE_TIMED : 0) |
+                      (captured ? TIMELINE_CAPTURED : 0) |
+                      (view->work && device_runs_has(view->call->r.op) ? TIMELINE_GPU : 0) |
+                      (view->submits || captured || view->scope == WAIT_STREAM ? TIMELINE_WORK : 0));
 }
 
 static void add_run(struct timeline_op *op, const struct report *report, const struct call_view *view)
@@ -108,9 +108,38 @@ static void take(struct report_watch *watch, const struct report *report, const 
     add_run(&block->ops[block->count - 1], report, view);
 }
 
+/* The first of a block's operations that was entered no earlier. */
+static uint32_t first_from(const struct timeline_block *block, uint64_t enter)
+{
+    uint32_t low = 0, high = block->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (block->ops[middle].enter < enter)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Which block, nobody says; the newest is the likeliest. A call whose block is gone is not drawn. */
+static void mark_wait(struct report_watch *watch, const struct report *report, uint32_t thread, uint64_t enter)
+{
+    struct timeline *timeline = (struct timeline *)watch;
+    (void)report;
+    for (uint32_t b = timeline->now_count; b-- > 0;) {
+        struct timeline_block *block = timeline->now[b];
+        for (uint32_t i = first_from(block, enter); i < block->count && block->ops[i].enter == enter; i++)
+            if (block->ops[i].thread == thread) {
+                block->ops[i].flags |= TIMELINE_BEHIND;
+                return;
+            }
+    }
+}
+
 void timeline_begin(struct timeline *timeline, uint32_t most)
 {
-    *timeline = (struct timeline){.watch = {.call = take}, .block_ops = most / TIMELINE_BLOCKS};
+    *timeline = (struct timeline){.watch = {.call = take, .default_wait = mark_wait}, .block_ops = most / TIMELINE_BLOCKS};
 }
 
 uint64_t timeline_count(const struct timeline *timeline)

@@ -19,8 +19,8 @@ struct timeline_op {
     uint64_t enter, ns, lost_ns;   /* enter: ticks */
     uint64_t ran_after_ns, ran_ns; /* on the GPU: from how long after enter on; ran_after_ns TIMELINE_NOT_RAN: unknown */
     uint32_t thread, stream, target, stack, object, serial;
-    uint16_t api;
-    uint8_t op, flags; /* enum timeline_flags */
+    uint16_t api, flags; /* enum timeline_flags */
+    uint8_t op;
 };
 
 #define TIMELINE_NOT_RAN UINT64_MAX
@@ -33,7 +33,8 @@ enum timeline_flags {
     TIMELINE_TIMED = 16,
     TIMELINE_CAPTURED = 32, /* went into a capture: ran nowhere */
     TIMELINE_WORK = 64,     /* belongs on a stream's row */
-    TIMELINE_GPU = 128      /* the GPU ran it, so that there may be a time for that */
+    TIMELINE_GPU = 128,     /* the GPU ran it, so that there may be a time for that */
+    TIMELINE_BEHIND = 256   /* it waited because of the default stream (gain.h) */
 };
 
 /* A block is shared by the stretch being read and the best one so far. */

@@ -21,13 +21,25 @@ static struct timeline *open_one(struct timelines *timelines, const struct repor
     return made;
 }
 
+/* The timeline of the trace at hand; NULL: it has none yet. */
+static struct timeline *at_hand(const struct timelines *timelines, const struct report *report)
+{
+    const struct timeline_of *last = timelines->list.count != 0 ? TABLE_LAST(&timelines->list) : NULL;
+    return last != NULL && last->report == report ? last->timeline : NULL;
+}
+
+static void mark_wait(struct report_watch *watch, const struct report *report, uint32_t thread, uint64_t enter)
+{
+    struct timeline *timeline = at_hand((struct timelines *)watch, report);
+    if (timeline != NULL)
+        timeline->watch.default_wait(&timeline->watch, report, thread, enter);
+}
+
 static void take(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial)
 {
     struct timelines *timelines = (struct timelines *)watch;
-    struct timeline *timeline = NULL;
-    if (timelines->list.count != 0 && TABLE_LAST(&timelines->list)->report == report)
-        timeline = TABLE_LAST(&timelines->list)->timeline;
-    else
+    struct timeline *timeline = at_hand(timelines, report);
+    if (timeline == NULL)
         timeline = open_one(timelines, report);
     if (timeline != NULL)
         timeline->watch.call(&timeline->watch, report, view, serial);
@@ -37,7 +49,8 @@ void timelines_begin(struct timelines *timelines, size_t traces)
 {
     enum { LEAST = 64 * TIMELINE_BLOCKS };
     size_t most = TIMELINE_MOST / (traces != 0 ? traces : 1);
-    *timelines = (struct timelines){.watch = {.call = take}, .most = most > LEAST ? (uint32_t)most : LEAST};
+    *timelines = (struct timelines){.watch = {.call = take, .default_wait = mark_wait},
+                                    .most = most > LEAST ? (uint32_t)most : LEAST};
 }
 
 void timelines_decide(struct timelines *timelines)

@@ -15,6 +15,7 @@
 #include "analysis/report/outcome.h"
 #include "analysis/trace/frames.h"
 #include "analysis/views/gap_words.h"
+#include "analysis/views/number_words.h"
 #include "analysis/views/removal_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
@@ -139,23 +140,13 @@ static bool first_of_name(const struct report *report, const struct finding_ids 
     return true;
 }
 
-/* A key of the JSON report, in words. */
-static struct line key_words(const char *key)
-{
-    struct line line = {0};
-    line_add(&line, "%s", key);
-    for (char *at = line.text; *at != 0; at++)
-        *at = *at == '_' ? ' ' : *at;
-    return line;
-}
-
 static void put_set(const struct report *report, const struct finding *finding, enum finding_set set,
                     struct text_sink *sink)
 {
     const struct finding_ids *ids = &finding->sets[set];
     if (ids->count == 0)
         return;
-    sink_printf(sink, "    %-22s", key_words(finding_set_names[set]).text);
+    sink_printf(sink, "    %-22s", number_words_key(finding_set_names[set]).text);
     for (uint32_t i = 0; i < ids->count; i++) {
         struct line name = name_of(report, set, ids->id[i]);
         if (first_of_name(report, ids, set, i, &name))
@@ -235,18 +226,12 @@ static void put_pair(const struct report *report, const struct finding *finding,
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", first.text, "", second.text);
 }
 
-/* A time is one in the text, too. */
 static void put_numbers(const struct finding *finding, struct text_sink *sink)
 {
-    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++) {
-        struct line key = key_words(finding->numbers[i].key);
-        uint64_t value = finding->numbers[i].value;
-        bool is_time = key.used > 3 && strcmp(key.text + key.used - 3, " ns") == 0;
-        if (is_time)
-            key.text[key.used - 3] = 0;
-        if (value != 0)
-            sink_printf(sink, "    %-22s%s\n", key.text, is_time ? text_ns(value).text : text_count(value).text);
-    }
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
+        if (finding->numbers[i].value != 0)
+            sink_printf(sink, "    %-22s%s\n", number_words_key(finding->numbers[i].key).text,
+                        number_words_value(&finding->numbers[i]).text);
 }
 
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,

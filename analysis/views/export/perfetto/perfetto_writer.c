@@ -31,7 +31,7 @@ static void describe_thread(struct writer *writer, uint32_t uid, struct perfetto
 {
     const struct thread_def *thread = definitions_thread(&writer->report->trace.defs, uid);
     uint32_t other;
-    report_words_id(writer->report, FINDING_THREADS, uid, name, room);
+    report_words_thread(writer->report, uid, name, room);
     if (thread == NULL || thread->tid == 0 || !writer->own_pid || id_map_get(&writer->tids, thread->tid, &other))
         return; /* a plain track: the viewer would merge two threads of one number */
     id_map_put(&writer->tids, thread->tid, uid);

@@ -39,40 +39,45 @@
   // One level above `below`: CHILDREN of its items in one.
   function summarise(below) {
     const count = Math.ceil(below.count / CHILDREN);
-    const level = { count, start: new Uint32Array(count), end: new Uint32Array(count), lost: new Float64Array(count), took: new Float64Array(count), kind: new Uint8Array(count), hit: new Uint8Array(count) };
+    const level = { count, start: new Uint32Array(count), end: new Uint32Array(count), lost: new Float64Array(count), behind: new Float64Array(count), took: new Float64Array(count), kind: new Uint8Array(count), hit: new Uint8Array(count) };
     const weight = new Float64Array(classes.length + 1);
     for (let i = 0; i < count; i++) {
       const last = Math.min(below.count, (i + 1) * CHILDREN);
-      let end = 0, lost = 0, took = 0;
+      let end = 0, lost = 0, behind = 0, took = 0;
       weight.fill(0);
       for (let j = i * CHILDREN; j < last; j++) {
         const stop = below.endOf(j);
         if (stop > end) end = stop;
         lost += below.lostOf(j);
+        behind += below.behindOf(j);
         took += below.tookOf(j);
         weight[below.kindOf(j)] += 1 + stop - below.startOf(j);
       }
       level.start[i] = below.startOf(i * CHILDREN);
       level.end[i] = end;
       level.lost[i] = lost;
+      level.behind[i] = behind;
       level.took[i] = took;
       level.kind[i] = weight.indexOf(Math.max(...weight));
     }
     level.startOf = (i) => level.start[i];
     level.endOf = (i) => level.end[i];
     level.lostOf = (i) => level.lost[i];
+    level.behindOf = (i) => level.behind[i];
     level.tookOf = (i) => level.took[i];
     level.kindOf = (i) => level.kind[i];
     return level;
   }
 
   // A row's operations, in order of time, and its levels, finest first.
-  function makeRow(row, indices, startOf, lengthOf, lostOf, kindOf) {
+  // behindOf: of what was lost to waiting, the part that the default stream is the reason for.
+  function makeRow(row, indices, startOf, lengthOf, lostOf, behindOf, kindOf) {
     const leaf = {
       count: indices.length,
       startOf: (i) => startOf(indices[i]),
       endOf: (i) => startOf(indices[i]) + lengthOf(indices[i]),
       lostOf: (i) => lostOf(indices[i]),
+      behindOf: (i) => behindOf(indices[i]),
       tookOf: (i) => lengthOf(indices[i]),
       kindOf: (i) => kindOf(indices[i]),
     };
@@ -81,13 +86,13 @@
     return { ...row, indices, levels };
   }
 
-  const callRow = ({ op }, row, indices) => makeRow(row, indices, (at) => op.enter[at], (at) => op.length[at], (at) => op.lost[at], (at) => opClass[op.op[at]]);
+  const callRow = ({ op }, row, indices) => makeRow(row, indices, (at) => op.enter[at], (at) => op.length[at], (at) => op.lost[at], (at) => (op.flags[at] & flags.BEHIND ? op.lost[at] : 0), (at) => opClass[op.op[at]]);
 
   // The same operations from their start on the GPU to their end there. One thread's may overtake another's in a stream.
   function runRow({ op, run, runOf }, row, indices) {
     const startOf = (at) => run.start[runOf[at] - 1];
     if (indices.some((at, i) => i > 0 && startOf(at) < startOf(indices[i - 1]))) indices.sort((a, b) => startOf(a) - startOf(b));
-    return makeRow(row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0, (at) => opClass[op.op[at]]);
+    return makeRow(row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0, () => 0, (at) => opClass[op.op[at]]);
   }
 
   // Positions by the small number in `column`, of those in the range that `wanted` takes. numbers: [before the first, how many].
@@ -125,7 +130,7 @@
   function laneRows({ region }, number, label, list) {
     const lanes = [];
     for (const i of list) (lanes[region.lane[i]] = lanes[region.lane[i]] || []).push(i);
-    return lanes.map((indices, lane) => makeRow({ kind: "region", number, label: lane ? "" : label }, Uint32Array.from(indices), (i) => region.start[i], (i) => region.length[i], () => 0, () => REGION));
+    return lanes.map((indices, lane) => makeRow({ kind: "region", number, label: lane ? "" : label }, Uint32Array.from(indices), (i) => region.start[i], (i) => region.length[i], () => 0, () => 0, () => REGION));
   }
 
   // Below each thread the regions that it marked; those of the process (thread 0) have a group of their own.
@@ -145,7 +150,7 @@
     let moved = false;
     for (let i = part.op[0]; i < part.op[1] && !moved; i++) moved = (op.flags[i] & flags.REMAPPED) !== 0;
     const out = [
-      group(data, part, "Host threads", "thread", op.thread, tables.threads, () => true, (one) => "thread " + one.name),
+      group(data, part, "Host threads", "thread", op.thread, tables.threads, () => true, (one) => one.label || one.name),
       group(data, part, moved ? "Streams, as the program named them" : "Streams", "stream", op.stream, tables.streams, work, stream),
     ];
     if (moved) out.push(group(data, part, "Streams, as the work was sent", "target", op.target, tables.streams, work, stream));

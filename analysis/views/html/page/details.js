@@ -22,7 +22,7 @@
       process(thread) + "thread " + (thread ? thread.name || thread : "unknown") + (stream ? `, ${stream.name || stream}` : "") +
         (has(flags.REMAPPED) && target ? `, sent to ${target.name || target}` : "") + (has(flags.LEGACY) ? " (default stream)" : ""),
       (tables.has_time ? `called ${since(tables, op.enter[at], 3)} after the start, ` : "") +
-        (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting` : "") : "its return was not timed"),
+        (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting${has(flags.BEHIND) ? " because of the default stream" : ""}` : "") : "its return was not timed"),
       ranLine(data, at),
       has(flags.FAILED) ? "failed" : null,
       has(flags.CAPTURED) ? "recorded into a capture: ran nowhere" : null,
@@ -36,7 +36,7 @@
       (tables.has_time ? ` at ${since(tables, at, 3)}` : "");
     const verdict = edge.verdict[i];
     return [
-      `Implicit edge (${tables.edge_kinds[edge.kind[i]]}): ${tables.verdicts[verdict]}`,
+      `Implicit order (${tables.edge_kinds[edge.kind[i]]}): ${tables.verdicts[verdict]}`,
       "from " + end(edge.from[i], edge.fromThread[i], edge.fromStream[i]),
       "to " + end(edge.to[i], edge.toThread[i], edge.toStream[i]),
       verdict === 2 ? tables.reasons[edge.reason[i]] : null,
@@ -103,16 +103,17 @@
     byId("hint").hidden = range !== null || byId("details").firstChild !== null;
     if (range === null) return replace(byId("measured"));
     const { op, tables } = view.data;
-    let calls = 0, lost = 0;
+    let calls = 0, lost = 0, behind = 0;
     for (let i = 0; i < view.data.count; i++)
       if (op.enter[i] >= range[0] && op.enter[i] <= range[1]) {
         calls++;
         lost += op.lost[i];
+        if (op.flags[i] & flags.BEHIND) behind += op.lost[i];
       }
     replace(byId("measured"),
       el("p", {}, el("b", {}, "Measured: " + view.measuredText())),
       tables.has_time ? el("p", {}, `from ${since(tables, range[0], 3)} to ${since(tables, range[1], 3)}`) : null,
-      el("p", {}, `${plural(calls, "call")} began in it` + (lost ? ", and waited " + time(lost * tables.unit_ns) : "")));
+      el("p", {}, `${plural(calls, "call")} began in it` + (lost ? `, and waited ${time(lost * tables.unit_ns)}, ${behind ? time(behind * tables.unit_ns) : "nothing"} of it because of the default stream` : "")));
   };
 
   ptds.apiName = (data, at) => names(data.tables.apis, data.op.api[at]) || "(unnamed call)";

@@ -16,7 +16,7 @@
     const kinds = [...classes.map(({ name }) => color("c-" + name)), color("c-region")];
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
-      blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: ptds.verdictKeys.map((key) => color("v-" + key)),
+      blocked: color("blocked"), own: color("own"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: ptds.verdictKeys.map((key) => color("v-" + key)),
     };
   }
 
@@ -78,20 +78,26 @@
     return text.slice(0, low) + "\u2026";
   }
 
+  // "a_long_name 12" keeps its number, which tells it from its neighbours.
+  function fitLabel(c, text, width) {
+    const number = /( \d+)?$/.exec(text)[0];
+    return fit(c, text.slice(0, text.length - number.length), width - c.measureText(number).width) + number;
+  }
+
   function drawOp(c, view, colors, row, i, x0, x1) {
     const { op } = view.data, at = row.indices[i], y = row.y - view.scroll + GAP, height = ROW - 2 * GAP, dim = view.data.hits && !view.data.hits[at];
-    const lost = row.kind === "run" ? 0 : op.lost[at];
+    const lost = row.kind === "run" ? 0 : op.lost[at], waiting = op.flags[at] & flags.BEHIND ? colors.blocked : colors.own;
     c.globalAlpha = dim ? 0.2 : 1;
     c.fillStyle = colors.kinds[opClass[op.op[at]]];
     c.fillRect(x0, y, Math.max(1, x1 - x0 - 0.5), height);
     if (row.kind === "run") drawRan(c, colors, x0, Math.max(1, x1 - x0 - 0.5), y);
-    if (lost) drawBlocked(c, colors, x1 - ((x1 - x0) * lost) / Math.max(1, op.length[at]), x1, y, height);
+    if (lost) drawBlocked(c, waiting, x1 - ((x1 - x0) * lost) / Math.max(1, op.length[at]), x1, y, height);
     if (op.flags[at] & flags.FAILED) {
       c.strokeStyle = colors.text;
       c.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, x1 - x0 - 1.5), height - 1);
     }
     if (x1 - x0 > 44 && !dim) {
-      c.fillStyle = lost * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
+      c.fillStyle = lost * 2 > op.length[at] ? inkOn(waiting) : colors.inks[opClass[op.op[at]]];
       const name = op.kernel[at] ? ptds.kernelName(view.data, at) : ptds.apiName(view.data, at);
       c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + (row.kind === "run" ? RAN / 2 : 0.5));
     }
@@ -118,8 +124,8 @@
   }
 
   // The waiting part: the lower two thirds, so that it shows without its colour too.
-  function drawBlocked(c, colors, x0, x1, y, height) {
-    c.fillStyle = colors.blocked;
+  function drawBlocked(c, color, x0, x1, y, height) {
+    c.fillStyle = color;
     c.fillRect(x0, y + height / 3, Math.max(1, x1 - x0 - 0.5), (height * 2) / 3);
   }
 
@@ -127,6 +133,7 @@
     const scale = view.plot / (view.to - view.from), levels = row.levels, { op } = view.data, hits = view.data.hits;
     pixels.kind.fill(255);
     pixels.lost.fill(0);
+    pixels.behind.fill(0);
     pixels.hit.fill(0);
     const visit = (l, from, to) => {
       const level = levels[l];
@@ -143,6 +150,7 @@
         const x = Math.min(view.plot - 1, Math.max(0, x0 | 0));
         pixels.kind[x] = level.kindOf(i);
         pixels.lost[x] += level.lostOf(i);
+        pixels.behind[x] += level.behindOf(i);
         if (hits && (row.kind === "region" || (l > 0 ? level.hit[i] : hits[row.indices[i]]))) pixels.hit[x] = 1;
       }
     };
@@ -162,12 +170,14 @@
       c.fillRect(view.gutter + from, y, x - from, height);
       if (row.kind === "run") drawRan(c, colors, view.gutter + from, x - from, y);
     }
-    c.fillStyle = colors.blocked;
-    for (let x = 0; x < view.plot; x++) {
-      if (!pixels.lost[x]) continue;
-      c.globalAlpha = view.data.hits && !pixels.hit[x] ? 0.2 : 1;
-      const part = Math.min(1, pixels.lost[x] * scale) * (height - 2) + 2;
-      c.fillRect(view.gutter + x, y + height - part, 1, part);
+    for (const [color, lost] of [[colors.own, pixels.lost], [colors.blocked, pixels.behind]]) {
+      c.fillStyle = color;
+      for (let x = 0; x < view.plot; x++) {
+        if (!lost[x]) continue;
+        c.globalAlpha = view.data.hits && !pixels.hit[x] ? 0.2 : 1;
+        const part = Math.min(1, lost[x] * scale) * (height - 2) + 2;
+        c.fillRect(view.gutter + x, y + height - part, 1, part);
+      }
     }
     c.globalAlpha = 1;
   }
@@ -180,7 +190,7 @@
       if (y < AXIS - ROW || y > view.height + ROW) continue;
       c.fillStyle = place.title ? colors.text : colors.soft;
       c.font = (place.title ? "bold " : "") + "12px system-ui, sans-serif";
-      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : /^(run|region)$/.test(place.row.kind) ? 24 : 12, y);
+      c.fillText(fitLabel(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : /^(run|region)$/.test(place.row.kind) ? 24 : 12, y);
     }
     c.fillStyle = colors.panel;
     c.fillRect(0, 0, view.gutter, AXIS);
@@ -244,7 +254,7 @@
     c.rect(view.gutter, AXIS, view.plot, view.height);
     c.clip();
     c.font = "11px system-ui, sans-serif";
-    const pixels = { kind: new Uint8Array(view.plot), lost: new Float64Array(view.plot), hit: new Uint8Array(view.plot) };
+    const pixels = { kind: new Uint8Array(view.plot), lost: new Float64Array(view.plot), behind: new Float64Array(view.plot), hit: new Uint8Array(view.plot) };
     for (const place of view.places)
       if (place.row && place.y - view.scroll > AXIS - ROW && place.y - view.scroll < view.height) drawRow(c, view, colors, place.row, pixels);
     const drawn = ptds.drawEdges(c, view, colors);

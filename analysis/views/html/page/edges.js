@@ -3,7 +3,7 @@
 // ARROWS_FEW only those of what is chosen or marked show until somebody asks for all.
 {
   const { ROW } = ptds;
-  const EDGES_MOST = 4000, EDGES_A_PATH = 100, ARROWS_FEW = 300;
+  const EDGES_MOST = 4000, EDGES_A_PATH = 100, ARROWS_FEW = 40;
   const dashes = [[], [], [4, 3]];
 
   ptds.arrowsAtFirst = (data) => (data.edge.kind.length > ARROWS_FEW ? "chosen" : "all");

@@ -50,7 +50,7 @@
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
-    row("but", ptds.needed(number - 1));
+    row("results", ptds.needed(number - 1));
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
@@ -59,7 +59,7 @@
     row("by process", ptds.shares(finding));
     row("what follows", finding.values_of_process === undefined ? null : `is of process ${finding.values_of_process}, which it cost most`);
     for (const [key, name] of setNames) row(name, names(finding, key));
-    for (const [key, value] of Object.entries(finding.values)) if (typeof value === "number") row(key, count(value));
+    for (const [name, value] of ptds.tables.findings[number - 1].numbers) row(name, value);
     row("stack", finding.callsite.length ? stack(finding.callsite) : finding.api ? "not recorded" : null);
     row("by policy", finding.goes.text);
     row("id", el("code", {}, finding.id));
@@ -67,15 +67,21 @@
     return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), show || null, el("dl", {}, rows));
   }
 
+  function turn(number) {
+    if (!open.delete(number)) open.add(number);
+    draw(number);
+  }
+
+  // A click anywhere in a row opens it, but for one that ends a selection of its text.
   function rows(one) {
     const { finding, number } = one, isOpen = open.has(number);
     const toggle = el("button", { type: "button", class: "open", "aria-expanded": String(isOpen), "aria-label": "Details of finding " + number,
-      onclick: () => { isOpen ? open.delete(number) : open.add(number); draw(number); } }, (isOpen ? "\u25be" : "\u25b8") + " " + number);
+      onclick: () => turn(number) }, (isOpen ? "\u25be" : "\u25b8") + " " + number);
     const cost = finding.cost.host_ns;
     const share = cost && total ? ` (${percent(cost, total)})` : "";
-    const row = el("tr", { class: "finding", id: "finding-" + number },
+    const row = el("tr", { class: "finding", id: "finding-" + number, onclick: (event) => { if (!event.target.closest("button") && getSelection().isCollapsed) turn(number); } },
       el("td", {}, toggle), el("td", {}, finding.rule), el("td", {}, ptds.severityTag(finding)),
-      el("td", { class: "n", "data-label": "lost" }, time(cost) + share), el("td", { class: "n", "data-label": "calls" }, count(finding.count)),
+      el("td", { class: "n", "data-label": "saves at most" }, time(cost) + share), el("td", { class: "n", "data-label": "calls" }, count(finding.count)),
       el("td", {}, finding.api ? verdictTags(finding.verdicts) : ""), el("td", { class: "site" }, finding.api || finding.object || ""),
       el("td", { class: "site" }, one.site || (finding.api ? "not recorded" : "")));
     const more = el("tr", { class: "more", hidden: !isOpen && "" }, el("td", { colspan: 8 }, isOpen ? details(one) : null));

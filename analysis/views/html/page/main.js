@@ -9,13 +9,13 @@
     if (tables.left_out) out.push(`${tables.left_out === 1 ? "1 process is" : count(tables.left_out) + " processes are"} not drawn: clocks that cannot be converted.`);
     if (lone.length) out.push(`The clocks of ${lone.map((part) => part.title.split(",")[0]).join(", ")} cannot be compared with others: each begins at 0 here.`);
     if (data.apart && tables.operations < tables.operations_seen)
-      out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, of each process the stretch that lost the most host time. The findings above are of all operations. A page of one process has more room.`);
+      out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, of each process the stretch that lost the most host time. The findings are of all operations. A page of one process has more room.`);
     else if (tables.operations < tables.operations_seen) {
       const from = time(tables.start_ns, 2), to = tables.start_ns === null ? "unknown" : time(tables.start_ns + data.end * tables.unit_ns, 2);
       out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, ${from} to ${to}, the stretch that lost the most host time. ` +
-        "The findings above are of all operations. Another stretch: ptds report --from T --to T.");
+        "The findings are of all operations. Another stretch: ptds report --from T --to T.");
     }
-    if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, those that are not needed before others.`);
+    if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit orders are counted below and not drawn, those that are not needed before others.`);
     if (tables.regions_left_out) out.push(`${count(tables.regions_left_out)} regions are not drawn: there are too many, or they are nested too deep.`);
     if (tables.out_of_memory) out.push("There was not enough memory for all operations of the timeline.");
     if (!tables.has_time) out.push("The trace's clock cannot be converted: operations are in order, their distances are ticks.");
@@ -43,7 +43,8 @@
 
   function legend(judged, tables) {
     const boxes = ptds.classes.map(({ name, text }) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), text));
-    boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
+    for (const [color, text] of [["blocked", "waits because of the default stream"], ["own", "other waits: own work, frees, loads"]])
+      boxes.push(el("span", {}, el("i", { style: `background:linear-gradient(transparent 33%,var(--${color}) 33%)` }), text));
     if (tables.regions) boxes.push(el("span", {}, el("i", { style: "background:var(--c-region);outline:1px solid var(--soft)" }), "regions that the program marks"));
     if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
     const edges = judged
@@ -67,7 +68,8 @@
     legend(ptds.tables.parts.some((part) => part.edges) || report.edges, tables);
     ptds.timeline.start(data, report);
     ptds.startKeys();
-    replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote(tables, data)));
+    replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)));
+    byId("device-note").textContent = deviceNote(tables, data);
     byId("stage").dataset.operations = data.count;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole run in a strip above the timeline: how many threads were in calls, how many of these waited, what is marked, and
+// The whole run in a strip above the timeline: how many threads were in calls, how many of these waited and for whom, what is marked, and
 // which stretch the timeline shows. Drawn anew only where the data's look changes; a move of the view copies the picture.
 {
   const { byId } = ptds;
@@ -8,7 +8,7 @@
 
   // Of each pixel, the time that all threads spent in calls and in waiting, and whether it has a mark.
   function sums(view) {
-    const { data, plot } = view, scale = plot / data.end, busy = new Float64Array(plot), lost = new Float64Array(plot), hit = new Uint8Array(plot);
+    const { data, plot } = view, scale = plot / data.end, busy = new Float64Array(plot), lost = new Float64Array(plot), behind = new Float64Array(plot), hit = new Uint8Array(plot);
     for (const row of data.groups.map(({ rows }) => rows).flat()) {
       if (row.kind !== "thread") continue;
       const visit = (l, from, to) => {
@@ -19,22 +19,23 @@
             visit(l - 1, i * ptds.CHILDREN, Math.min(row.levels[l - 1].count, (i + 1) * ptds.CHILDREN));
             continue;
           }
-          const took = Math.max(level.tookOf(i) * scale, 1e-6), part = level.lostOf(i) * scale, wide = Math.max(x1 - x0, 1e-9);
+          const took = Math.max(level.tookOf(i) * scale, 1e-6), part = level.lostOf(i) * scale, red = level.behindOf(i) * scale, wide = Math.max(x1 - x0, 1e-9);
           for (let x = first; x <= last; x++) {
             const share = first === last ? 1 : (Math.min(x1, x + 1) - Math.max(x0, x)) / wide;
             busy[x] += took * share;
             lost[x] += part * share;
+            behind[x] += red * share;
           }
           if (data.hits && (l > 0 ? level.hit[i] : data.hits[row.indices[i]])) hit.fill(1, first, last + 1);
         }
       };
       visit(row.levels.length - 1, 0, row.levels[row.levels.length - 1].count);
     }
-    return { busy, lost, hit, most: busy.reduce((most, one) => Math.max(most, one), 0) };
+    return { busy, lost, behind, hit, most: busy.reduce((most, one) => Math.max(most, one), 0) };
   }
 
   function paint(view, ratio) {
-    const made = document.createElement("canvas"), colors = ptds.palette(), { busy, lost, hit, most } = sums(view);
+    const made = document.createElement("canvas"), colors = ptds.palette(), { busy, lost, behind, hit, most } = sums(view);
     made.width = canvas.width;
     made.height = canvas.height;
     const c = made.getContext("2d"), high = HEIGHT - 6;
@@ -43,12 +44,15 @@
     c.fillRect(0, 0, view.width, HEIGHT);
     for (let x = 0; x < view.plot; x++) {
       if (!busy[x]) continue;
-      const all = Math.max(3.5, (busy[x] / most) * high), part = Math.min(1, lost[x] / most) * high;
+      const all = Math.max(3.5, (busy[x] / most) * high);
       c.globalAlpha = view.data.hits && !hit[x] ? 0.3 : 1;
       c.fillStyle = colors.kinds[0];
       c.fillRect(view.gutter + x, HEIGHT - all, 1, all);
-      c.fillStyle = colors.blocked;
-      if (part > 0) c.fillRect(view.gutter + x, HEIGHT - Math.max(1, part), 1, Math.max(1, part));
+      for (const [color, waited] of [[colors.own, lost[x]], [colors.blocked, behind[x]]]) {
+        const part = waited > 0 ? Math.max(1, Math.min(1, waited / most) * high) : 0;
+        c.fillStyle = color;
+        c.fillRect(view.gutter + x, HEIGHT - part, 1, part);
+      }
     }
     c.globalAlpha = 1;
     c.fillStyle = colors.focus;

@@ -1,38 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary of a report on several processes: who they were, and how unevenly a finding costs them.
 {
-  const { byId, el, replace, time, count, plural, percent } = ptds;
+  const { byId, el, replace, time, count, plural, percent, card } = ptds;
 
   const name = (one) => `${one.host}${one.rank === null ? "" : " rank " + one.rank} pid ${one.pid}`;
   ptds.processName = name;
   const program = (one) => one.program.split("/").pop();
 
+  // A few names, and how many others there are; these show when asked for.
+  const NAMES_FIRST = 3;
+  const briefly = (list) => list.slice(0, NAMES_FIRST).join(", ") + (list.length > NAMES_FIRST ? ` and ${count(list.length - NAMES_FIRST)} more` : "");
+  function few(list) {
+    if (list.length <= NAMES_FIRST + 1) return list.join(", ");
+    return el("details", { class: "names" }, el("summary", {}, briefly(list)), el("span", {}, list.slice(NAMES_FIRST).join(", ")));
+  }
+
   function meta(report) {
     const programs = [...new Set(report.processes.map(program))], policies = [...new Set(report.processes.map((one) => one.policy))];
-    byId("meta").textContent = `${count(report.processes.length)} processes of ${programs.join(", ")}; policy ${policies.join(", ")}`;
-    document.title = `${programs.join(", ")} (${report.processes.length} processes): libptds report`;
+    replace(byId("meta"), `${count(report.processes.length)} processes of `, few(programs), `; policy ${policies.join(", ")}`);
+    document.title = `${briefly(programs)} (${report.processes.length} processes): libptds report`;
     const settings = report.processes.map((one) => one.settings), common = settings[0].filter((text) => settings.every((all) => all.includes(text)));
     replace(byId("settings"), el("li", {}, "of all processes:"), common.map((text) => el("li", {}, el("code", {}, text))));
   }
 
   function cards(report) {
     const timed = report.totals.gpu_timed, unknown = report.totals.gpu_operations - timed;
-    const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
     replace(
       byId("cards"),
       card(count(report.processes.length), "processes"),
       card(report.totals.blocked_ns === null ? "unknown" : time(report.totals.blocked_ns), "blocked in calls, all threads of all processes"),
       card(count(ptds.tables.findings_shown), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(report.totals.calls), "driver calls"),
-      card(count(report.totals.default_stream), `default-stream operations: ${count(report.totals.remapped)} remapped`),
+      card(count(report.totals.default_stream), `default-stream operations: ${count(report.totals.remapped)} moved`),
       timed ? card(count(timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
     byId("gpu-times").textContent = report.totals.gpu_times + ".";
   }
 
   function opening(report) {
-    replace(byId("opening"), el("p", {}, el("b", {}, report.totals.outcomes.text)), ptds.tables.opening.map((line) => el("p", {}, line)));
+    const sums = report.totals.outcomes, worst = ["wrong", "may-be-wrong", "right"].find((one) => sums[one] > 0) || "unknown";
+    replace(byId("opening"), ptds.verdict(worst, sums.unknown || sums.little || sums.possible_conflicts, sums.text), ptds.tables.opening.map((line) => el("p", {}, line)));
   }
+
+  const ROWS_FIRST = 20;
 
   function table(report) {
     const starts = report.processes.map((one) => one.start_unix_ns).filter((one) => one !== null), first = Math.min(...starts);
@@ -45,7 +55,13 @@
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)), el("td", { class: "n" }, time(one.blocked_ns)),
         el("td", {}, part ? el("span", { class: "share", title: percent(one.blocked_ns, report.totals.blocked_ns) + " of all" }, el("i", { style: `width:${part.toFixed(1)}%` })) : null));
     });
-    replace(byId("processes").tBodies[0], rows);
+    const shown = (all) => {
+      replace(byId("processes").tBodies[0], all ? rows : rows.slice(0, ROWS_FIRST));
+      byId("all-processes").hidden = all || rows.length <= ROWS_FIRST;
+    };
+    byId("all-processes").textContent = `Show all ${count(rows.length)}`;
+    byId("all-processes").addEventListener("click", () => shown(true));
+    shown(false);
     byId("processes-section").hidden = byId("to-processes").hidden = false;
   }
 

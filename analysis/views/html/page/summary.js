@@ -3,7 +3,10 @@
 {
   const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare, brief } = ptds;
 
-  const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
+  const card = (value, text) => el("li", {}, el("b", {}, value), " " + text);
+
+  // A verdict in its colour. A "right" that is not about the whole run, or that has its doubts, has a colour of its own.
+  const verdict = (key, limited, text) => el("p", { class: `verdict is-${key}${limited ? " is-limited" : ""}` }, text);
 
   function meta(report) {
     const m = report.meta;
@@ -17,9 +20,11 @@
           selection.to_ns !== null && "to " + time(selection.to_ns),
         ].filter(Boolean).join(", ")
       : "";
-    byId("meta").textContent = `${m.program}, pid ${m.pid} on ${m.host}${rank}, policy ${m.policy}; trace ${m.trace}${part}`;
-    document.title = `${m.program.split("/").pop()} (pid ${m.pid}): libptds report`;
-    replace(byId("settings"), m.settings.map((text) => el("li", {}, el("code", {}, text))));
+    const program = m.program.split("/").pop(), trace = m.trace.split("/").pop();
+    byId("meta").textContent = `${program}, pid ${m.pid} on ${m.host}${rank}, policy ${m.policy}; trace ${trace}${part}`;
+    document.title = `${program} (pid ${m.pid}): libptds report`;
+    const paths = [["program", m.program], ["trace", m.trace]].map(([name, path]) => el("li", {}, `${name}: `, el("code", {}, path)));
+    replace(byId("settings"), paths, m.settings.map((text) => el("li", {}, el("code", {}, text))));
   }
 
   // What changes the whole run is said before anything else.
@@ -34,12 +39,11 @@
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
-      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
       t.gpu_span_ns ? card(percent(t.gpu_busy_ns, t.gpu_span_ns), (unknown ? "GPU busy at least, of " : "GPU busy, of ") + time(t.gpu_span_ns) + " since its first operation") : null,
       card(count(report.floor.findings_above), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
-      card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(t.kept_all)} kept`),
-      card(plural(t.threads, "thread"), plural(t.program_streams, "stream")),
+      card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} moved, ${count(t.kept_all)} kept`),
+      card(plural(t.threads, "thread"), "on " + plural(t.program_streams, "stream")),
       c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
   }
@@ -49,12 +53,13 @@
 
   // The verdict, and the lines that all views begin with: before any table.
   function opening(report) {
+    const said = report.outcome;
     replace(
       byId("opening"),
-      el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
-      report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
+      verdict(said.verdict, !said.complete || said.little || said.possible_conflicts, said.text),
+      said.pair ? el("p", {}, pair(said.pair)) : null,
       ptds.tables.opening.map((line) => el("p", {}, line)),
-      report.residual.length ? el("p", {}, "What still serialises, and which policy removes it:") : null,
+      report.residual.length ? el("p", {}, "Blocked, by what was waited for, and which policy removes it:") : null,
       report.residual.length ? el("ul", {}, report.residual.map((one) => el("li", {}, one.text))) : null,
       el("p", {}, "Next: ", el("code", {}, report.next)),
     );
@@ -114,7 +119,7 @@
         finding.case ? el("div", { class: "note" }, finding.case) : null,
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
         el("div", { class: "note" }, finding.goes.text),
-        needed(at) ? el("div", { class: "v-needed" }, needed(at)) : null,
+        needed(at) ? el("div", { class: finding.severity === "error" ? "s-error" : "v-needed" }, needed(at)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null,
         entry.advised ? null : el("div", { class: "note" }, finding.advice));
     };
@@ -147,6 +152,6 @@
     byId("gpu-times").textContent = report.completeness.gpu_times + ".";
     byId("foot").textContent = `Report version ${report.ptds_report_version}; trace version ${report.meta.trace_version}, written by libptds ${report.meta.libptds}.`;
   };
-  Object.assign(ptds, { classTable, top, pair });
+  Object.assign(ptds, { card, verdict, classTable, top, pair });
   ptds.verdictOrder = (finding) => (finding.verdicts ? verdictKeys.findIndex((key) => finding.verdicts[key] > 0) : -2);
 }

@@ -45,7 +45,7 @@
   function edgesSaid({ arrows, edgesInView, edgesHidden }, drawn) {
     if (arrows === "none") return edgesHidden ? ` ${plural(edgesHidden, "arrow")} in view are hidden.` : "";
     if (edgesHidden && arrows === "chosen") return ` ${plural(edgesHidden, "arrow")} in view are not drawn: choose or mark calls to see theirs, or set Arrows to all.`;
-    return edgesInView > drawn ? ` ${count(drawn)} of ${count(edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
+    return edgesInView > drawn ? ` ${count(drawn)} of ${count(edgesInView)} arrows in view are drawn apart: zoom in for the others.` : "";
   }
 
   // What the view is, in words: for readers of the screen, and for whoever drives the page.
