@@ -15,7 +15,7 @@
 #include "analysis/base/text.h"
 
 const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
-const char *const doubt_names[DOUBTS + 1] = {"right", "may-be-wrong", "wrong", "unknown"};
+const char *const doubt_names[DOUBTS + 3] = {"right", "may-be-wrong", "wrong", "unknown", "stuck", "maybe-stuck"};
 const char *const fold_names[FOLDS] = {NULL,     "under-the-floor", "no-known-cost",    "once",        "nothing-to-gain",
                                        "needed", "same-cause",      "inside-a-library", "maybe-needed"};
 const char *const finding_set_names[FINDING_SETS] = {

@@ -54,7 +54,8 @@ enum fold {
 };
 
 extern const char *const severity_names[SEVERITIES];
-extern const char *const doubt_names[DOUBTS + 1];         /* "right", "may-be-wrong", "wrong"; of a run, "unknown" */
+extern const char
+    *const doubt_names[DOUBTS + 3]; /* "right", "may-be-wrong", "wrong"; of a run "unknown", "stuck", "maybe-stuck" */
 extern const char *const fold_names[FOLDS];               /* of JSON; NULL: shown */
 extern const char *const finding_set_names[FINDING_SETS]; /* keys of the reports */
 
@@ -77,6 +78,7 @@ struct finding {
     uint32_t api;
     bool has_api, twin;
     uint32_t detail; /* the rule's own */
+    bool stuck;      /* its call had not returned when the trace ended; an error: for longer than a wait takes */
     enum severity severity;
     enum doubt doubt;
     enum fold fold;

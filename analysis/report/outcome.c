@@ -75,6 +75,11 @@ struct outcome outcome_of(const struct report *report)
     outcome.little = !records && (outcome.seen == 0 || outcome.seen < outcome.calls - outcome.calls / 2);
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
+        bool stuck = finding->stuck && finding->severity == SEVERITY_ERROR;
+        if (finding->stuck && (outcome.stuck == NULL || (stuck && outcome.may_be_stuck))) {
+            outcome.stuck = finding;
+            outcome.may_be_stuck = !stuck;
+        }
         if (finding->doubt == DOUBT_NONE && finding->rule->conflict)
             outcome.possible += finding->count;
         if (finding->doubt <= outcome.doubt)
@@ -103,5 +108,10 @@ bool outcome_knows_blocked(const struct report *report)
 
 unsigned outcome_verdict(const struct report *report)
 {
-    return outcome_knows_nothing(report) ? DOUBTS : outcome_of(report).doubt;
+    struct outcome outcome = outcome_of(report);
+    if (outcome_knows_nothing(report))
+        return DOUBTS;
+    if (outcome.doubt != DOUBT_NONE || outcome.stuck == NULL)
+        return outcome.doubt;
+    return outcome.may_be_stuck ? DOUBTS + 2 : DOUBTS + 1;
 }

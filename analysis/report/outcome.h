@@ -21,6 +21,9 @@ struct report;
 enum lack { LACK_NONE, LACK_LOOK, LACK_RECORDS, LACK_PAST, LACK_STREAMS, LACKS };
 
 struct outcome {
+    const struct finding *stuck; /* a call that had not returned when the trace ended, and for long; of several the first.
+                                    NULL: none */
+    bool may_be_stuck;           /* for how long is not known: the process may have been killed in an ordinary wait */
     enum doubt doubt;
     const struct finding *finding;
     const struct edge_pair *pair;
@@ -53,7 +56,8 @@ bool outcome_knows_times(const struct report *report);
 
 bool outcome_knows_blocked(const struct report *report);
 
-/* The index of the outcome in doubt_names: DOUBTS ("unknown") where nothing can be said of the run. */
+/* The index of the outcome in doubt_names: DOUBTS ("unknown") where nothing can be said of the run; of a run without a
+ * doubt of its results "stuck" or "maybe-stuck", if a call did not return. */
 unsigned outcome_verdict(const struct report *report);
 
 #ifdef __cplusplus

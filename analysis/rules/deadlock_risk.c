@@ -120,6 +120,16 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     }
 }
 
+/* How long it is known that the thread was in the call: until the last record of any thread, or now. */
+static uint64_t in_call_ns(const struct trace *trace, const struct ptds_now *now)
+{
+    uint64_t until = trace->last_ticks > trace->source.now ? trace->last_ticks : trace->source.now;
+    uint64_t ticks = until > now->enter ? until - now->enter : 0;
+    return trace_has_time(trace) ? trace_ns(trace, ticks) : (uint64_t)((double)ticks * trace->source.ns_a_tick);
+}
+
+/* A program that was killed in an ordinary wait leaves the same trace as one that hung and was killed. Only time tells:
+ * so what is not known to have lasted is no error. And while the process is alive, a wait that has begun is none. */
 static void never_returned(void *data, uint32_t thread, const struct ptds_now *now)
 {
     struct rule_run *run = data;
@@ -128,13 +138,14 @@ static void never_returned(void *data, uint32_t thread, const struct ptds_now *n
     if (!model_enter(run->model, &call, &view) || view.waits.count == 0)
         return;
     bool unending = unending_among(run, &view.waits, MODEL_NO_SLOT) != MODEL_NO_SLOT;
-    uint64_t ns = run->trace->last_ticks > now->enter ? trace_ns(run->trace, run->trace->last_ticks - now->enter) : 0;
-    if (!unending && ns < LONG_NS)
+    uint64_t ns = in_call_ns(run->trace, now);
+    if (ns < LONG_NS && run->trace->source.now != 0)
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, &view, NEVER_RETURNED);
     /* Where calls are missing, what seems to be pending may be done, and one that hardly began had no time to return. */
-    if (ns >= LONG_NS || !trace_has_gaps(run->trace))
+    if (ns >= LONG_NS || (unending && !trace_has_gaps(run->trace)))
         finding_severity(finding, SEVERITY_ERROR);
+    finding->stuck = true;
     finding_add_pending(finding, run->model, &view.waits);
     finding_most(finding, "longest_call_ns", ns);
     finding_cost_unknown(finding);
@@ -166,8 +177,7 @@ static const struct rule rule = {
             "1@6010+12 free ptr=0x1000\n"
             "1@7000 launch s=N2 k=_Z4gemmI19PersistentSchedulerEvv\n"
             "1@7010 launch s=N1 k=plain\n"
-            "killed\n"
-            "in-flight 1@8000 ctx-sync\n",
+            "1@8000+5000 free ptr=0x1000\n",
     .ops = RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER) |
            RULE_OP(PTDS_OP_ARRAY_DESTROY) | RULE_OP(PTDS_OP_MODULE_LOAD) | RULE_OP(PTDS_OP_MODULE_UNLOAD) |
            RULE_OP(PTDS_OP_FUNCTION_LOAD) | RULE_OP(PTDS_OP_CTX_LIMIT) | RULE_OP(PTDS_OP_COPY) | RULE_OP(PTDS_OP_MEMSET) |

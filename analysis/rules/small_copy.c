@@ -7,11 +7,12 @@
  */
 #include "analysis/findings/rule.h"
 
-enum { CERTAIN, BUSY, PERHAPS };
+enum { CERTAIN, BUSY, PERHAPS, UNMEASURED };
 static const char *const details[] = {
     "the source was still to be written",
     "the source was still to be written, unless work on the copy's own stream held it up",
     "the source may have been still to be written: how much of it, or whether at all, cannot be seen",
+    "the source was still to be written, unless the driver reads copies of this size later: above 8 KiB nobody measured",
 };
 
 static void on_call(struct rule_run *run, const struct call_view *view)
@@ -21,10 +22,11 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     bool sure = pair->definite && !(view->call->r.flags & PTDS_CALL_IMPLICIT);
     bool busy = model_is_pending(run->model, view->target);
-    unsigned detail = !pair->definite ? PERHAPS : busy ? BUSY : CERTAIN;
+    bool certain = sure && !busy && !pair->unmeasured;
+    unsigned detail = !pair->definite ? PERHAPS : busy ? BUSY : pair->unmeasured ? UNMEASURED : CERTAIN;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
-    finding_severity(finding, sure && !busy ? SEVERITY_ERROR : SEVERITY_WARNING);
-    finding_doubt(finding, sure && !busy ? DOUBT_WRONG : DOUBT_MAY);
+    finding_severity(finding, certain ? SEVERITY_ERROR : SEVERITY_WARNING);
+    finding_doubt(finding, certain ? DOUBT_WRONG : DOUBT_MAY);
     finding_pair(finding, pair);
     finding_add(finding, FINDING_THREADS, pair->first.thread);
     finding_add(finding, FINDING_STREAMS, pair->first.stream);

@@ -2,14 +2,14 @@
  *
  * unordered-conflict: two operations touch the same memory, one writes it, and nothing orders them, the default stream's
  * implicit order included: a race today, under any policy. Run by the pass for every call. What the verdict engine found is
- * only passed on: an error only where both ranges are known, else a note.
+ * only passed on: an error only where both ranges are known, and one of the two reads; else a warning or a note.
  */
 #include "analysis/findings/rule.h"
 #include "analysis/model/implicit_order.h"
 
 /* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. So it is where
  * a kernel takes part: which bytes of the allocation it reaches cannot be seen, and streams often work on parts of one. */
-enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL, BY_HOST_MEMORY, ORDERED };
+enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL, BY_HOST_MEMORY, ORDERED, BOTH_WRITE };
 static const char *const details[] = {
     "both from one thread",
     "from two threads: an order that no CUDA call shows would make it right",
@@ -17,6 +17,7 @@ static const char *const details[] = {
     "possible, as the same kernel on several streams: programs give each a part of the memory, or what it only reads",
     "the host could see in its memory that the first was done: an order that no CUDA call shows would make it right",
     "policy strict ordered both in this run; under another policy nothing does",
+    "both write: wrong only if they leave different bytes, and something reads these",
 };
 
 static const char *const sentences[PER_DETAIL(details)] = {
@@ -33,9 +34,9 @@ static const char *const sentences[PER_DETAIL(details)] = {
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE,
-                                               SEVERITY_NOTE,  SEVERITY_WARNING, SEVERITY_WARNING};
-    static const enum doubt doubts[] = {DOUBT_WRONG, DOUBT_MAY, DOUBT_MAY, DOUBT_NONE, DOUBT_MAY, DOUBT_NONE};
+    static const enum severity severities[] = {SEVERITY_ERROR,   SEVERITY_WARNING, SEVERITY_NOTE,   SEVERITY_NOTE,
+                                               SEVERITY_WARNING, SEVERITY_WARNING, SEVERITY_WARNING};
+    static const enum doubt doubts[] = {DOUBT_WRONG, DOUBT_MAY, DOUBT_MAY, DOUBT_NONE, DOUBT_MAY, DOUBT_NONE, DOUBT_MAY};
     const struct edge_pair *pair = view->unordered;
     if (pair == NULL)
         return;
@@ -44,6 +45,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
                       : same                                      ? ONE_KERNEL
                       : !pair->definite                           ? POSSIBLE
                       : pair->first.thread != view->call->thread  ? ACROSS_THREADS
+                      : pair->both_write                          ? BOTH_WRITE
                       : pair->host_may_know                       ? BY_HOST_MEMORY
                                                                   : ONE_THREAD;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);

@@ -26,6 +26,8 @@ struct trace_source {
     const void *(*chunk)(const struct trace_source *source, uint64_t index, size_t *readable);
     const void *data; /* for chunk() */
     size_t data_bytes;
+    uint64_t now;     /* of a process that is alive: ticks of its clock at which it was; 0: not known to be */
+    double ns_a_tick; /* of these */
 };
 
 /* A source over an array of chunk pointers, each of header->chunk_size bytes; NULL entries are chunks that were lost.

@@ -14,6 +14,7 @@
 #include "analysis/views/cost_words.h"
 #include "analysis/views/file_word.h"
 #include "analysis/views/gap_words.h"
+#include "analysis/views/stuck_words.h"
 #include "analysis/views/verdict_words.h"
 
 enum { INDENT = 2, NAME_COLUMNS = 44 };
@@ -81,6 +82,13 @@ struct line opening_outcome(const struct report *report)
         line_add(&line, "Not known whether right: no driver call was recorded");
         return line;
     }
+    if (outcome.stuck != NULL) {
+        line = stuck_words_line(report, &outcome);
+        if (outcome.doubt != DOUBT_NONE)
+            line_add(&line, "; %s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
+                     outcome.finding->rule->id);
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE && outcome.little) {
         line_add(&line, "Looked at %s of the calls; in those no order that a result needs was missing",
                  text_share(outcome.seen, outcome.calls).text);
@@ -110,9 +118,13 @@ struct line opening_outcome(const struct report *report)
 struct line opening_outcomes(const struct runs *runs)
 {
     struct line line = {0};
+    if (runs->stuck != 0)
+        line_add(&line, "Stuck: %zu; ", runs->stuck);
+    if (runs->may_be_stuck != 0)
+        line_add(&line, "%s: %zu; ", runs->stuck != 0 ? "maybe" : "Maybe stuck", runs->may_be_stuck);
     for (unsigned doubt = 0; doubt < DOUBTS; doubt++)
         line_add(&line, "%s%s: %zu", doubt != 0 ? "; " : "", outcome_words[doubt],
-                 runs->outcomes[doubt] - (doubt == DOUBT_NONE ? runs->little : 0));
+                 runs->outcomes[doubt] - (doubt == DOUBT_NONE ? runs->little + runs->stuck + runs->may_be_stuck : 0));
     if (runs->little != 0)
         line_add(&line, "; less than half looked at: %zu", runs->little);
     if (runs->possible != 0)
@@ -382,8 +394,9 @@ struct line opening_next(const struct report *report)
     struct outcome outcome = outcome_of(report);
     struct line line = {0};
     size_t mend = to_mend(report);
-    if (outcome.finding != NULL)
-        line_add(&line, "ptds report --finding %zu", opening_number(report, outcome.finding));
+    if (outcome.finding != NULL || outcome.stuck != NULL)
+        line_add(&line, "ptds report --finding %zu",
+                 opening_number(report, outcome.stuck != NULL ? outcome.stuck : outcome.finding));
     else if (asks_for_probe(report)) {
         line_add(&line, "%sptds probe -- %.40s ...", asks_for_remap(report) ? "PTDS_EXPLICIT_LEGACY=remap " : "",
                  text_base(report->trace.header.program));

@@ -28,8 +28,9 @@ COMPLETE(outcome_words, DOUBTS);
 
 const char *verdict_words_outcome(struct outcome outcome)
 {
-    return outcome.doubt != DOUBT_NONE                                        ? outcome_words[outcome.doubt]
-           : outcome.little                                                   ? "hardly seen"
+    return outcome.doubt != DOUBT_NONE ? outcome_words[outcome.doubt]
+           : outcome.stuck != NULL     ? (outcome.may_be_stuck ? "Maybe stuck" : "Stuck")
+           : outcome.little            ? "hardly seen"
            : !outcome.complete || (outcome.possible != 0 && !outcome.ordered) ? "Right so far"
                                                                               : outcome_words[DOUBT_NONE];
 }
@@ -66,7 +67,9 @@ const char *verdict_words_needed(const struct report *report, const struct findi
     if (is_about_lost_order(finding) && finding->given_up != 0)
         return writes ? "two writes of one memory have lost their order" : "results need this order, and it is gone";
     if (is_about_lost_order(finding))
-        return finding->may_be_given_up != 0 ? "results may need this order, and it is gone" : NULL;
+        return finding->may_be_given_up == 0 ? NULL
+               : writes                      ? "two writes of one memory have lost their order"
+                                             : "results may need this order, and it is gone";
     if (finding->verdicts[VERDICT_NEEDED] == 0)
         return NULL;
     return writes ? "two writes need this order: put an event in its place before you remove it"

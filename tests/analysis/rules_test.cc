@@ -555,7 +555,7 @@ TEST(OrderGivenUp, NotUnderAPolicyThatKeepsIt)
 {
     const std::string calls = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                               "1@1 memset s=L target=S1 bytes=64 dst=A\n"
-                              "2@2 memset s=L target=S2 bytes=64 dst=A\n";
+                              "2@2 copy s=L target=S2 bytes=64 src=A\n";
     for (const char *keeps : {"setting policy=guarded\n", "setting policy=stream\nsetting guard=1\n"}) {
         Built report(BuildTrace(keeps + calls));
         EXPECT_TRUE(report.Of("order-given-up").empty()) << report.Text();
@@ -673,7 +673,7 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
                               "1@1 alloc m=B ptr=0x20000 bytes=4096\n",
                       first = "1@2 memset s=L target=P1 bytes=64 dst=A\n";
     for (auto [second, severity] : {std::pair("A", "error"), std::pair("B", "note")}) {
-        Built report(BuildTrace(alloc + first + "2@3 memset s=L target=P2 bytes=64 dst=" + second + "\n"));
+        Built report(BuildTrace(alloc + first + "2@3 copy s=L target=P2 bytes=64 src=" + second + "\n"));
         auto findings = report.Of("order-given-up");
         ASSERT_EQ(1u, findings.size()) << report.Text();
         EXPECT_STREQ(severity, severity_names[findings[0]->severity]);

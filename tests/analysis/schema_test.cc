@@ -128,7 +128,7 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
     MemoryTrace trace(BuildTrace(text));
     std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_MAYBE_NEEDED, 0, 1, 1, 10, 1, 0),
                                       Edge(EDGE_FAN_IN, VERDICT_NEEDED, 0, 1, 2, 10, 1, 1)};
-    edges[1].pair = {edges[1].from, edges[1].to, ACCESS_WRITE, ACCESS_UNKNOWN, 0x1000, 16, 3, true, false};
+    edges[1].pair = {edges[1].from, edges[1].to, ACCESS_WRITE, ACCESS_UNKNOWN, 0x1000, 16, 3, true, false, false, false};
     struct selection selection = {};
     selection.thread = "1";
     selection.has_to = true;

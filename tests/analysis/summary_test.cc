@@ -97,11 +97,11 @@ TEST(Summary, ErrorsComeFirst)
     EXPECT_FALSE(Has(right.Summary(), "!!")) << right.Summary();
     Built wrong(BuildTrace(slow + alloc +
                            "1@6010 memset s=L target=P1 bytes=64 dst=A\n"
-                           "2@6020 memset s=L target=P2 bytes=64 dst=A site=c\n"
+                           "2@6020 copy s=L target=P2 bytes=64 src=A site=c\n"
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, two writes of one memory have lost their order\n"))
+    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n"))
         << summary;
     EXPECT_TRUE(Has(summary, "ptds: next to mend: order-given-up, 1 call, cuMemsetD8Async at prog+0x")) << summary;
 }

@@ -584,7 +584,7 @@ TEST(Outcome, OfHardlyAnyCallsTheShareComesFirst)
 TEST(Outcome, WhatIsWrongWithTheFewThatWereSeenIsSaidAsEver)
 {
     Built wrong(BuildTrace("1@100 alloc m=A ptr=0x10000 bytes=4096\n1@110 memset s=N1 dst=A bytes=64\n"
-                           "1@120 memset s=N2 dst=A bytes=64\n"));
+                           "1@120 copy s=N2 src=A bytes=64\n"));
     const_cast<struct report *>(wrong.get())->left_out = 2;
     EXPECT_TRUE(outcome_of(wrong.get()).little);
     EXPECT_TRUE(Has(opening_outcome(wrong.get()).text, "WRONG: #1 unordered-conflict"))

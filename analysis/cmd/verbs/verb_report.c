@@ -18,6 +18,7 @@
 #include "analysis/cmd/terminal/progress.h"
 #include "analysis/cmd/verbs/report_options.h"
 #include "analysis/cmd/verbs/report_many.h"
+#include "analysis/cmd/watch/live.h"
 #include "analysis/report/edges/edge_feed.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/findings/identity.h"
@@ -229,6 +230,7 @@ static int report_one(const struct report_options *options, const char *path, st
         return EXIT_UNREADABLE;
     }
     making->options = options;
+    live_note(&source);
     if (build(making, &source) == 0) {
         if (put_report(making, namer, sink) != 0)
             *options->spoilt = true;

@@ -5,6 +5,8 @@
  */
 #include "analysis/cmd/watch/live.h"
 
+#include "analysis/trace/header.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -127,6 +129,16 @@ double live_ns_a_tick(uint32_t clock)
     nanosleep(&pause, NULL);
     uint64_t passed = live_ticks(clock) - ticks;
     return passed != 0 ? (double)(monotonic() - ns) / (double)passed : 0;
+}
+
+void live_note(struct trace_source *source)
+{
+    const struct ptds_trace_header *header = source->header;
+    if (source->header_bytes < sizeof *header || header->clean_end || !header_is_of_this_host(header) ||
+        !live_process(header))
+        return;
+    source->ns_a_tick = live_ns_a_tick(header->clock);
+    source->now = live_ticks(header->clock);
 }
 
 static bool is_trace_of(const char *path, pid_t pid)

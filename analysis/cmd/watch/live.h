@@ -35,6 +35,9 @@ bool live_process(const struct ptds_trace_header *header);
 uint64_t live_ticks(uint32_t clock);
 double live_ns_a_tick(uint32_t clock);
 
+/* Notes in the source that its process is alive, if it is, and when. */
+void live_note(struct trace_source *source);
+
 /* The trace that a process has mapped for writing; false if it has none (yet). `path` has PATH_MAX bytes. */
 bool live_trace_of(pid_t pid, char *path);
 

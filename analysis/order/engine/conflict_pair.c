@@ -53,6 +53,8 @@ void conflict_pair_describe(const struct verdicts *v, const struct access_pair *
                                .second_access = second->access,
                                .address = lo,
                                .allocation = accesses->memory->uid,
+                               .both_write = touch->access == ACCESS_WRITE && second->access == ACCESS_WRITE &&
+                                             v->end->stream != 0, /* else the host frees it */
                                .definite = conflict_pair_judge(touch, second, &reason) == VERDICT_NEEDED};
     bool exact = touch->extent != EXTENT_FROM && second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)

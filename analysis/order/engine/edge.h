@@ -67,7 +67,9 @@ struct edge_pair {
     uint64_t address, size; /* what both touch; size 0: from address on, extent not seen */
     uint32_t allocation;    /* uid, 0 unknown */
     bool definite;          /* both ranges are known, overlap, and one is surely written */
-    bool host_may_know;     /* of what nothing orders: the host could have read in its memory that the first was done */
+    bool both_write;    /* neither reads: results differ only if the two leave different bytes, and something reads these */
+    bool unmeasured;    /* of a copy that may be read early: of its size nobody knows */
+    bool host_may_know; /* of what nothing orders: the host could have read in its memory that the first was done */
 };
 
 /* What this run's policy did with an order: it is kept; it is gone, and may have been needed; it is gone, and the pair is

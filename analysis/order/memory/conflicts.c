@@ -72,17 +72,23 @@ static bool host_was_told(const struct remembered *first, const struct vclock *h
     return first->op <= vclock_get(host_functions, first->strand);
 }
 
-/* Whether an operation after the first one wrote memory that the host can read: the host may have looked there until it
- * changed. What a first one that writes has written itself does not count. */
+/* Whether the first operation or one after it wrote memory that the host can read: the host may have looked there until it
+ * changed. */
 static bool host_may_know(const struct verdicts *v, const struct remembered *first)
 {
     for (uint32_t at = 1; at < v->strands.count; at++) {
         const struct strand *strand = strands_at(v, at);
-        if (at == first->strand ? strand->told_host > first->op - (first->touch.access == ACCESS_READ)
+        if (at == first->strand ? strand->told_host >= first->op
                                 : strand->told_host > first->op && knowledge_own(v, strand, first->strand) >= first->op)
             return true;
     }
     return false;
+}
+
+/* Whether results can be right all the same. */
+static bool is_no_proof(const struct edge_pair *pair)
+{
+    return pair->host_may_know || pair->both_write;
 }
 
 /* Notes a race. Of a strand's accesses only the last is remembered. Where that one is unordered, an earlier one may be
@@ -101,7 +107,7 @@ static void race(struct verdicts *v, const struct edge_query *by, const struct m
     v->totals.possible_races += !definite;
     if (v->conflicts != NULL)
         tell_older(v, by, &(struct access_pair){memory, first, second});
-    if (!(definite && (!v->raced || v->race.host_may_know)) && find_edges_all_are_settled(v, by, first->strand))
+    if (!(definite && (!v->raced || is_no_proof(&v->race))) && find_edges_all_are_settled(v, by, first->strand))
         return;
     conflict_pair_describe(v, &(struct access_pair){memory, first, second}, &pair);
     pair.host_may_know = definite && host_may_know(v, first);
@@ -111,7 +117,7 @@ static void race(struct verdicts *v, const struct edge_query *by, const struct m
     find_edges_all(v, &what, first->strand);
     bool claims = seen && (definite ||
                            by->reason == REASON_ACCESS); /* different parts of an allocation may be used at the same time */
-    bool surer = !v->raced ? definite || !v->may_race : v->race.host_may_know && definite && !pair.host_may_know;
+    bool surer = !v->raced ? definite || !v->may_race : is_no_proof(&v->race) && definite && !is_no_proof(&pair);
     if (claims && surer)
         v->race = pair;
     v->raced |= definite;
@@ -131,8 +137,9 @@ static RARE void doubt_order(struct verdicts *v, struct edge_query *what, const 
     v->may_race = true;
 }
 
-/* The driver may read the source of a copy below this size when the call is made: it did with 8 KiB, not with 64 KiB. */
-enum { SMALL_COPY = 64 << 10 };
+/* The driver may read the source of a copy below this size when the call is made: it did with 8 KiB, not with 64 KiB.
+ * Between the two nobody has measured. */
+enum { SMALL_COPY = 64 << 10, MEASURED_SMALL = 8 << 10 };
 
 static ASIDE void overtake(struct verdicts *v, const struct memory *memory, const struct remembered *first,
                            const struct touch *second)
@@ -145,6 +152,7 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
         return;
     conflict_pair_describe(v, &(struct access_pair){memory, first, second}, &v->overtaken);
     v->overtaken.definite &= overtaken == LOSS_DEFINITE && !is_across_a_gap(v, first->op);
+    v->overtaken.unmeasured = second->hi - second->lo > MEASURED_SMALL;
     v->overtakes = true;
 }
 

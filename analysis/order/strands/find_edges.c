@@ -175,11 +175,20 @@ static void set_pair(struct verdicts *v, struct edge *edge, uint32_t from, const
         edge->from = edge->pair.first;
 }
 
+static bool both_write(const struct edge_query *what)
+{
+    const struct access_pair *accesses = what->accesses;
+    if (what->pair != NULL || accesses == NULL)
+        return what->pair != NULL && what->pair->both_write;
+    return what->strand != HOST_STRAND && accesses->first->touch.access == ACCESS_WRITE &&
+           accesses->second->access == ACCESS_WRITE;
+}
+
 /* How sure the loss of the order is that the edge gives the pair: no surer than the loss of the edge, of the pair, and
- * than the conflict. */
+ * than the conflict. Two writes in the other order prove nothing: the bytes may be the same, or nothing may read them. */
 static enum edge_loss loss_of(const struct open_edge *open, const struct edge_query *what)
 {
-    enum edge_loss most = what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE,
+    enum edge_loss most = what->verdict == VERDICT_NEEDED && !both_write(what) ? LOSS_DEFINITE : LOSS_POSSIBLE,
                    loss = open->given_up < what->given_up ? open->given_up : what->given_up;
     return loss < most ? loss : most;
 }

@@ -102,7 +102,10 @@ static void add_run(struct runs *runs, const struct traced *traced, size_t proce
     const struct report_totals *totals = &report->totals;
     struct outcome outcome = outcome_of(report);
     runs->outcomes[outcome.doubt]++;
-    runs->little += outcome.doubt == DOUBT_NONE && outcome.little;
+    bool stuck = outcome.doubt == DOUBT_NONE && outcome.stuck != NULL;
+    runs->stuck += stuck && !outcome.may_be_stuck;
+    runs->may_be_stuck += stuck && outcome.may_be_stuck;
+    runs->little += outcome.doubt == DOUBT_NONE && !stuck && outcome.little;
     runs->possible += outcome.doubt == DOUBT_NONE && outcome.possible != 0;
     runs->incomplete += traced_incomplete(traced, NULL, NULL) != 0;
     if (process == 0 || totals->run_ns < runs->shortest_ns)

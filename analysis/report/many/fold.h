@@ -32,6 +32,7 @@ struct folded {
 /* What the processes of a run add up to. */
 struct runs {
     size_t outcomes[DOUBTS], incomplete; /* processes */
+    size_t stuck, may_be_stuck;          /* of outcomes[DOUBT_NONE], those with a call that had not returned */
     size_t possible;                     /* of outcomes[DOUBT_NONE], those with possible conflicts */
     size_t little;                       /* of outcomes[DOUBT_NONE], those of which less than half was looked at */
     size_t gains, most; /* whose default stream may cost time; of these the one where it may cost the most, most_ns */

@@ -111,5 +111,6 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
     reason(&reasons, outcome_has_no_calls(report), "no driver call was recorded");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");
     reason(&reasons, !trace->header.clean_end, "the process did not end through exit");
+    reason(&reasons, outcome_of(&traced->report).stuck != NULL, "a call had not returned (deadlock-risk)");
     return reasons.count;
 }

@@ -102,7 +102,10 @@ static void put_opening(struct screen *screen)
     if (line.used != 0 && (!screen->small || outcome_of(report).doubt == DOUBT_NONE)) /* Right is what it limits */
         screen_put(screen, &line);
     line = opening_outcome(report);
-    screen_put(screen, &line);
+    if (outcome_of(report).stuck != NULL)
+        put_long(screen, "", 2, &line);
+    else
+        screen_put(screen, &line);
     if (opening_pair(report, outcome_of(report).pair, &line, &second)) {
         put_long(screen, "  ", 4, &line);
         put_long(screen, "  ", 4, &second);
