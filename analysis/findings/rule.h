@@ -66,7 +66,7 @@ enum rule_case {
 
 struct rule {
     const char *id;             /* words, never renumbered */
-    const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
+    const char *class_;         /* the hazard class of README.md: "H1" to "H17" are about time, "R1" to "R8" about order */
     const char *title;          /* a headline */
     const char *sentence;       /* what the hazard is */
     const char *advice;         /* what to do about it */
@@ -82,6 +82,7 @@ struct rule {
     bool at_call;   /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;    /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool stayed;    /* what it finds is work that the policy left: all that the default stream still does is its */
+    bool rest;      /* it is asked about calls whose time no other rule is charged with, after all others */
     bool banner;    /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;   /* RULE_OP of each; RULE_ALL for every call */
     unsigned cases; /* enum rule_case; 0: all calls in `ops` */

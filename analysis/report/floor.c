@@ -43,8 +43,8 @@ bool floor_parse(const char *text, struct floor *floor)
     return false;
 }
 
-uint64_t floor_ns(struct floor floor, uint64_t run_ns)
+uint64_t floor_ns(struct floor floor, uint64_t whole)
 {
-    double share = (double)run_ns / 100 * floor.percent;
+    double share = (double)whole / 100 * floor.percent;
     return share > (double)floor.ns ? (uint64_t)share : floor.ns;
 }

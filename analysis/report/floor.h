@@ -14,7 +14,7 @@ extern "C" {
 
 /* Findings that save less than both are told in one line a cause. */
 struct floor {
-    double percent; /* of the run */
+    double percent; /* of the time from the first GPU work on (rank_floor_ns) */
     uint64_t ns;
 };
 
@@ -23,8 +23,8 @@ struct floor {
 /* Reads "2%", "250us", "2%,1ms", "0" (all findings). False: the text is no floor. */
 bool floor_parse(const char *text, struct floor *floor);
 
-/* The larger of the two, in ns, for a run of run_ns. */
-uint64_t floor_ns(struct floor floor, uint64_t run_ns);
+/* The larger of the two, in ns; `whole` is what the share is of, in ns. */
+uint64_t floor_ns(struct floor floor, uint64_t whole);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/add.h"
 #include "analysis/base/duration.h"
 #include "analysis/findings/library.h"
 #include "analysis/report/default_cost.h"
@@ -14,8 +15,29 @@
 #include "analysis/report/report.h"
 #include "analysis/report/report_sequences.h"
 
-/* What happens once is set-up, as at the start, unless it takes so many times the floor. */
-enum { ONCE_FLOORS = 10 };
+/* What happens once is set-up, as at the start, unless it takes this share, in percent, of the time from the first GPU work
+ * on. */
+enum { ONCE_PERCENT = 5 };
+
+static uint64_t gpu_part(const struct report *report)
+{
+    return report->totals.gpu_part_ns != 0 ? report->totals.gpu_part_ns : report->totals.run_ns;
+}
+
+uint64_t rank_floor_ns(const struct report *report)
+{
+    return floor_ns(report->floor, gpu_part(report));
+}
+
+static uint64_t much(const struct report *report)
+{
+    return gpu_part(report) / 100 * ONCE_PERCENT;
+}
+
+static bool is_once(const struct finding *finding)
+{
+    return finding->rule->set_up && finding->count == 1;
+}
 
 /* A call of the default stream that the policy left where it was; not what the shim could not see. */
 static bool tells_what_stayed(const struct finding *finding)
@@ -65,9 +87,29 @@ static enum fold fold_of(const struct report *report, const struct finding *find
         return fold_of_unknown(report, finding, floor);
     if (finding->host_ns < floor && finding->doubt == DOUBT_NONE)
         return FOLD_FLOOR;
-    if (finding->rule->set_up && finding->count == 1 && finding->host_ns / ONCE_FLOORS < floor)
-        return FOLD_ONCE;
-    return finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL ? FOLD_LIBRARY : FOLD_SHOWN;
+    if (finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL)
+        return FOLD_LIBRARY;
+    return is_once(finding) && finding->host_ns < much(report) ? FOLD_ONCE : FOLD_SHOWN;
+}
+
+static bool is_same_step(const struct finding *one, const struct finding *two)
+{
+    return one->rule == two->rule && one->has_api == two->has_api && one->api == two->api && one->twin == two->twin &&
+           one->detail == two->detail;
+}
+
+/* A call that is made once at each of many places is no set-up where all of them together take much of the run. */
+static void unfold_many_once(struct report *report)
+{
+    struct finding *const *all = report->findings.items;
+    for (size_t i = 0; i < report->findings.count; i++) {
+        uint64_t sum = 0;
+        for (size_t j = 0; all[i]->fold == FOLD_ONCE && j < report->findings.count; j++)
+            if (is_once(all[j]) && is_same_step(all[i], all[j]))
+                sum = add_capped(sum, all[j]->host_ns);
+        if (sum >= much(report) && all[i]->fold == FOLD_ONCE)
+            all[i]->fold = FOLD_SHOWN;
+    }
 }
 
 int rank_place(const struct finding *finding)
@@ -136,20 +178,21 @@ static void add_up(struct report *report)
         sums_add(&report->sums, &report->trace.defs, finding, finding->fold == FOLD_SHOWN,
                  (struct sum){1, finding->count, finding->host_ns, finding->known});
     }
-    sums_finish(&report->sums);
+    sums_finish(&report->sums, rank_floor_ns(report), much(report));
     report->out_of_memory |= report->sums.out_of_memory;
 }
 
 void rank_findings(struct report *report, struct floor floor)
 {
-    uint64_t ns = floor_ns(floor, report->totals.run_ns);
-    struct default_stream whole = default_cost_of(report);
     report->floor = floor;
+    uint64_t ns = rank_floor_ns(report);
+    struct default_stream whole = default_cost_of(report);
     for (size_t i = 0; i < report->findings.count; i++) {
         struct finding *finding = report->findings.items[i];
         finding->fold = fold_of(report, finding, ns);
         finding->weight_ns = weight(finding, &whole);
     }
+    unfold_many_once(report);
     sort(report);
     if (fold_same(report))
         sort(report);

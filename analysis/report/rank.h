@@ -18,6 +18,9 @@ struct report;
 /* Fills in `fold` of all findings and sorts them: those worth a line first, errors before all. Then makes sequences,
  * entries and sums. */
 void rank_findings(struct report *report, struct floor floor);
+/* What the report's floor is in ns: its share is one of the time from the first GPU work on, since start-up, which may be
+ * most of a run, is no measure of what a finding is worth. Of the whole run where nothing ran on a GPU. */
+uint64_t rank_floor_ns(const struct report *report);
 /* Whether the finding is about the order of the default stream, whose cost is that of the whole run (default_cost_of). */
 bool rank_is_of_default_stream(const struct finding *finding);
 bool rank_rule_is_of_default_stream(

@@ -59,10 +59,12 @@ struct report_totals {
     uint64_t streams[PTDS_STREAM_SHIM_NON_BLOCKING + 1]; /* by kind */
     uint64_t program_streams;                            /* all but the shim's */
     uint64_t run_ns;                                     /* 0: unknown */
-    uint64_t threads_ns;                                 /* all threads' time, each from its first call to its last */
-    uint64_t blocked_ns;                                 /* of that, in calls that waited */
-    uint64_t host_ns;                                    /* what all findings cost, as far as known */
-    uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
+    uint64_t gpu_part_ns; /* of it, from the first GPU work on to the end of the last call; 0:
+                           * there was none, or no times */
+    uint64_t threads_ns;  /* all threads' time, each from its first call to its last */
+    uint64_t blocked_ns;  /* of that, in calls that waited */
+    uint64_t host_ns;     /* what all findings cost, as far as known */
+    uint64_t costed;      /* calls whose loss is known; 0: host_ns says nothing */
 };
 
 /* Findings of one sequence (sequence.h), by their rank. */
@@ -105,9 +107,9 @@ struct report {
     bool made;                  /* else only the trace is read, and all else is empty */
     struct report_watch *watch; /* while report_make runs; may be NULL */
     struct report_watch *walks; /* told how far each walk_calls is; may be NULL */
-    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
-     */
-    uint64_t wanting[64], wanting_all, by_case[CASES], awake;
+    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now;
+     * only what no other rule took. */
+    uint64_t wanting[64], wanting_all, by_case[CASES], awake, rest;
 };
 
 /* Looks on while a report is built. Each may be NULL. */

@@ -19,13 +19,20 @@ static bool alike(const struct finding *one, const struct finding *two)
            (same_call || (one->doubt != DOUBT_NONE && one->doubt == two->doubt));
 }
 
+/* So many places are told apart: none where each is a call of its own, as of a helper that is called from many. */
+static unsigned places_apart(const struct finding *one, const struct finding *two)
+{
+    return one->rule->set_up && one->count == 1 && two->count == 1 ? 0 : PLACES_APART;
+}
+
 /* The entry that has enough places like the finding's already; NULL: it is one of its own. */
 static struct entry *entry_of(struct report *report, const struct finding *finding)
 {
     unsigned same = 0;
     for (size_t at = 0; at < report->entries.count; at++) {
-        same += alike(report->findings.items[report->entries.items[at].first], finding);
-        if (same > PLACES_APART)
+        const struct finding *first = report->findings.items[report->entries.items[at].first];
+        same += alike(first, finding);
+        if (alike(first, finding) && same > places_apart(first, finding))
             return &report->entries.items[at];
     }
     return NULL;

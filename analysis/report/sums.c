@@ -92,12 +92,24 @@ static int by_cost(const void *a, const void *b)
 static int by_cause(const void *a, const void *b)
 {
     const struct cause *one = a, *two = b;
+    if (one->small != two->small)
+        return one->small ? 1 : -1;
     int order = by_sum(one->sum, two->sum);
     return order != 0 ? order : strcmp(one->name, two->name);
 }
 
-void sums_finish(struct sums *sums)
+static bool is_small(const struct cause *cause, uint64_t floor, uint64_t much)
 {
+    uint64_t least = (cause->folds & ~(1u << FOLD_FLOOR)) == 0 && much > floor ? much : floor;
+    return cause->sum.host_ns == 0 || cause->sum.host_ns < least;
+}
+
+void sums_finish(struct sums *sums, uint64_t floor, uint64_t much)
+{
+    for (size_t i = 0; i < sums->causes.count; i++) {
+        sums->causes.items[i].small = is_small(&sums->causes.items[i], floor, much);
+        sums->above += !sums->causes.items[i].small;
+    }
     if (sums->rules.count != 0)
         qsort(sums->rules.items, sums->rules.count, sizeof *sums->rules.items, by_cost);
     if (sums->causes.count != 0)

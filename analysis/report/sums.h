@@ -30,12 +30,15 @@ struct cause {
     const char *name; /* the rule's id, or a library's */
     bool library;
     unsigned folds; /* a bit for each enum fold that is a reason */
+    bool small;     /* it is only named */
     struct sum sum;
 };
 
 struct sums {
     TABLE_OF(struct rule_sum) rules; /* the costliest first */
     TABLE_OF(struct cause) causes;   /* likewise */
+    size_t above; /* so many have a line: they reach the floor, or `much` where each finding of theirs does
+                   * not. They are the first ones; the others are small */
     bool out_of_memory;
 };
 
@@ -45,8 +48,8 @@ const char *sums_cause_of(const struct definitions *defs, const struct finding *
 
 /* Adds a finding and its `sum`; shown: worth a line of its own. In order of rank. */
 void sums_add(struct sums *sums, const struct definitions *defs, const struct finding *finding, bool shown, struct sum sum);
-/* Sorts the sums. After the last finding. */
-void sums_finish(struct sums *sums);
+/* Sorts the sums. After the last finding. floor: ns that a finding has to save, much: so many small ones together. */
+void sums_finish(struct sums *sums, uint64_t floor, uint64_t much);
 void sums_free(struct sums *sums);
 
 #ifdef __cplusplus

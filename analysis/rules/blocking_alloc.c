@@ -38,11 +38,11 @@ static const struct rule rule = {
     .good = "1@0+30000 alloc ptr=0x200000 bytes=1000000000\n" /* before the first kernel */
             "1@31000 launch s=N1 k=first\n"
             "1@31001+4 sync s=N1\n"
-            "1@32000+3000 alloc ptr=0x100000 bytes=1000000000\n"
             "1@36000+60 alloc ptr=0x10000 bytes=4096\n"
             "1@37000 launch s=N1 k=long\n"
             "1@37010+90 alloc ptr=0x20000 bytes=4096\n"
-            "1@38000+900 sync s=N1\n",
+            "1@38000+900 sync s=N1\n"
+            "1@39000+3000 alloc ptr=0x100000 bytes=1000000000\n",
     .ops = RULE_OP(PTDS_OP_ALLOC),
     .on_call = on_call,
     .on_held = on_held,

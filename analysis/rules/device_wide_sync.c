@@ -3,26 +3,62 @@
  * device-wide-sync: waiting for the whole context while several streams had work pending. Run by the pass for such waits
  * once it is known what became of the results (aftermath.h): where some streams were shown not to be needed the wait is
  * over-wide-sync's; where all were needed, or nothing comes after, it is as it should be. With one busy stream a wait for
- * the context is as narrow as a wait for that stream, and no finding.
+ * the context is as narrow as a wait for that stream, and a finding only where it comes in each iteration.
  */
 #include "analysis/findings/rule.h"
 
+enum { SEVERAL, EACH_TIME };
+enum { LEAST_TIMES = 16 };
+
+static const char *const details[] = {
+    "several streams were busy",
+    "again and again, each time before the same thread gives the GPU more work",
+};
+
+static const char *const sentences[PER_DETAIL(details)] = {
+    [EACH_TIME] = "The GPU has nothing to do from the end of such a wait until the thread's next work arrives.",
+};
+
+static const char *const remedies[PER_DETAIL(details)] = {
+    [EACH_TIME] =
+        "Leave the wait out where the host needs no result and reads no clock; else wait for the stream or the event "
+        "whose result is needed.",
+};
+
+static void flag(struct rule_run *run, const struct judged *judged, uint32_t detail, enum need need)
+{
+    struct finding *finding = finding_at(&run->findings, run->rule, judged->view, detail);
+    if (detail == EACH_TIME)
+        finding_severity(finding, SEVERITY_NOTE);
+    finding_add_judged(finding, judged, need);
+    finding_most(finding, "streams_at_once", judged->all);
+    finding_cost(finding, judged->saved_ns);
+}
+
+/* One busy stream, whose results the host cannot have read: a kernel or a copy that writes host memory is a reason to wait.
+ */
+static void judge_one(struct rule_run *run, const struct judged *judged)
+{
+    if (judged->stream[0].need == NEED_UNKNOWN && !judged->stream[0].host && judged->more && judged->saved_ns != 0)
+        flag(run, judged, EACH_TIME, NEED_UNKNOWN);
+}
+
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {
-    if (judged->view->call->r.op != PTDS_OP_CTX_SYNC || judged->all < 2)
+    if (judged->view->call->r.op != PTDS_OP_CTX_SYNC)
         return;
+    if (judged->all < 2) {
+        judge_one(run, judged);
+        return;
+    }
     bool needed = judged->all == judged->count;
     for (uint32_t i = 0; i < judged->count; i++) {
         if (judged->stream[i].need == NOT_NEEDED)
             return;
         needed &= judged->stream[i].need == NEEDED;
     }
-    if (needed || !judged->more || judged->saved_ns == 0)
-        return;
-    struct finding *finding = finding_at(&run->findings, run->rule, judged->view, 0);
-    finding_add_judged(finding, judged, NEED_OPEN);
-    finding_most(finding, "streams_at_once", judged->all);
-    finding_cost(finding, judged->saved_ns);
+    if (!needed && judged->more && judged->saved_ns != 0)
+        flag(run, judged, SEVERAL, NEED_OPEN);
 }
 
 /* Waits that are not timed are not judged: that they blocked is not known. */
@@ -36,6 +72,17 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     finding_cost_unknown(finding);
 }
 
+/* Every so often is a loop. What comes a few times may be for a clock. */
+static bool is_loop(const struct finding *finding)
+{
+    return finding->detail != EACH_TIME || finding->count >= LEAST_TIMES;
+}
+
+static void end(struct rule_run *run)
+{
+    finding_keep_only(&run->findings, is_loop);
+}
+
 static const struct rule rule = {
     .id = "device-wide-sync",
     .class_ = "H6",
@@ -45,6 +92,9 @@ static const struct rule rule = {
     .title = "a wait for the whole device while several streams were busy",
     .sentence = "cuCtxSynchronize waits for every stream of the context, other threads' and libraries' included.",
     .advice = "Wait for the stream or the event whose result is needed.",
+    .details = details,
+    .sentences = sentences,
+    .remedies = remedies,
     .bad = "1@0 launch s=N1 k=a\n"
            "2@5 launch s=N2 k=b\n"
            "1@10+5000 ctx-sync\n"
@@ -62,5 +112,6 @@ static const struct rule rule = {
     .ops = RULE_OP(PTDS_OP_CTX_SYNC),
     .on_call = on_call,
     .on_judged = on_judged,
+    .end = end,
 };
 PTDS_RULE(rule);

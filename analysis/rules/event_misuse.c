@@ -16,7 +16,7 @@ static const char *const details[] = {
     "waited for an event that was never recorded: the wait orders nothing",
     "another thread recorded the event again in between, on another stream: right only if it handed the event over",
     "records a time that nothing reads (created without CU_EVENT_DISABLE_TIMING)",
-    "waited for an event before its first recording, and later, in the same thread, for recordings: as a ring begins",
+    "waited for an event before its first recording, and recorded it then itself: as a ring begins",
 };
 
 enum { FLAG_DISABLE_TIMING = 2, FLAG_INTERPROCESS = 4, LEAST_RECORDS = 16, MOST_EVENTS = 1 << 20, MOST_EARLY = 1 << 16 };
@@ -25,6 +25,7 @@ struct event {
     uint32_t uid;
     uint32_t generation, thread, stream;             /* the last recording: number, who, where */
     uint32_t own_generation, own_thread, own_stream; /* the one before, if another thread made it; thread 0: none */
+    uint32_t awaited, awaited_by;                    /* the last recording that a thread waited for, and which thread */
     uint32_t records, waits;
     uint32_t early;                /* the last wait before the first recording, in state->early, from 1; 0 none */
     bool created, outside, timing; /* created: seen; outside: another process may record it */
@@ -37,6 +38,7 @@ struct event {
 struct early {
     struct finding *finding; /* NULL: a ring's */
     uint32_t thread;
+    bool recorded;   /* the thread recorded the event since */
     uint32_t before; /* another one for the event, from 1; 0 none */
 };
 
@@ -84,13 +86,36 @@ static void created(struct state *state, const struct call_view *view)
     event->ticks = call->enter;
 }
 
+/* The thread goes round: it recorded the event since, and this thread or another one waits for that. */
+static void goes_round(struct state *state, struct event *event)
+{
+    uint32_t *link = &event->early;
+    while (*link != 0) {
+        struct early *early = &state->early.items[*link - 1];
+        if (!early->recorded) {
+            link = &early->before;
+            continue;
+        }
+        early->finding = NULL;
+        *link = early->before;
+    }
+}
+
+static void recorded_since(struct state *state, const struct event *event, uint32_t thread)
+{
+    for (uint32_t at = event->early; at != 0; at = state->early.items[at - 1].before)
+        state->early.items[at - 1].recorded |= state->early.items[at - 1].thread == thread;
+}
+
 static void recorded(struct state *state, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     struct event *event = view->succeeded ? event_of(state, call->object, true) : NULL;
     if (event == NULL)
         return;
-    if (event->thread != view->call->thread) { /* 0: nobody's so far */
+    if (event->awaited == event->generation && event->awaited_by == view->call->thread && event->generation != 0) {
+        event->own_thread = 0; /* a ring that threads share: who records next has waited for the recording before */
+    } else if (event->thread != view->call->thread) { /* 0: nobody's so far */
         event->own_generation = event->generation;
         event->own_thread = event->thread;
         event->own_stream = event->stream;
@@ -99,6 +124,8 @@ static void recorded(struct state *state, const struct call_view *view)
     event->thread = view->call->thread;
     event->stream = call->target != 0 ? call->target : call->stream;
     event->records++;
+    if (event->early != 0)
+        recorded_since(state, event, view->call->thread);
 }
 
 /* The thread made a recording, another thread made the next one on another stream, and the thread waits for that. A pool of
@@ -117,17 +144,8 @@ static void awaited_early(struct rule_run *run, struct state *state, const struc
         finding_doubt(finding, DOUBT_MAY);
         return;
     }
-    *TABLE_LAST(&state->early) = (struct early){finding, view->call->thread, event->early};
+    *TABLE_LAST(&state->early) = (struct early){.finding = finding, .thread = view->call->thread, .before = event->early};
     event->early = (uint32_t)state->early.count;
-}
-
-/* The thread goes round: it recorded the event since, and waits for that. */
-static void goes_round(struct state *state, struct event *event)
-{
-    for (uint32_t at = event->early; at != 0; at = state->early.items[at - 1].before)
-        if (state->early.items[at - 1].thread == event->thread)
-            state->early.items[at - 1].finding = NULL;
-    event->early = 0;
 }
 
 static void judge_early(struct rule_run *run, struct state *state)
@@ -156,8 +174,10 @@ static void awaited(struct rule_run *run, struct state *state, const struct call
         awaited_early(run, state, view, event);
         return;
     }
-    if (event->early != 0 && call->generation != 0 && event->thread == view->call->thread)
+    if (event->early != 0 && call->generation != 0)
         goes_round(state, event);
+    event->awaited = call->generation;
+    event->awaited_by = view->call->thread;
     if (got_others(event, view)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, OTHERS_RECORDING);
         finding_doubt(finding, DOUBT_MAY);

@@ -84,6 +84,19 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         flag(run, view, view->legacy ? FAN_IN : FAN_OUT, &pending);
 }
 
+/* All that the wait waited for is work of its own thread: on one stream, or needed. A wait for that stream would take as
+ * long. */
+static bool is_own_result(const struct judged *judged)
+{
+    bool needed = judged->all == judged->count;
+    for (uint32_t i = 0; i < judged->count; i++) {
+        needed &= judged->stream[i].need == NEEDED;
+        if (judged->stream[i].thread != judged->view->call->thread)
+            return false;
+    }
+    return needed || judged->all == 1;
+}
+
 /* A wait for the legacy stream, which had nothing of its own. Where a stream was shown not to be needed the call is
  * over-wide-sync's. */
 static void on_judged(struct rule_run *run, const struct judged *judged)
@@ -91,6 +104,8 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
     const struct ptds_rec_CALL *call = &judged->view->call->r;
     uint32_t legacy = call->target != 0 ? call->target : call->stream;
     if (call->op != PTDS_OP_STREAM_SYNC || !model_orders_wait_unasked(judged->view))
+        return;
+    if (is_own_result(judged))
         return;
     for (uint32_t i = 0; i < judged->count; i++)
         if (judged->stream[i].uid == legacy || (judged->wide && judged->stream[i].need == NOT_NEEDED))

@@ -8,12 +8,15 @@
 #include "analysis/findings/rule.h"
 
 enum { EMPTY, SERIAL, LEAST_WAITS = 100, LEAST_PER_1000 = 100, MOST_PERCENT_USEFUL = 10 };
+enum { FEW_WAITS = 16, FEW_PER_1000 = 250, SHARE_PERCENT = 50 }; /* of fewer waits, where they are most of what is done */
 
 static const char *const details[] = {"what the event stands for was known to be done before the wait",
                                       "after the wait the stream comes after everything pending: nothing can overlap"};
 
 struct state {
     uint64_t waits, useful;
+    uint64_t first_work, first, last; /* ticks: of the first event operation, the first wait and the last */
+    bool any;                         /* there was one */
 };
 
 /* Everything pending, but for the waiting stream itself, comes before what follows the wait: by the event, or anyway. */
@@ -36,29 +39,44 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     struct state *state = run->state;
     const struct ptds_rec_CALL *call = &view->call->r;
+    state->first_work = state->any ? state->first_work : call->enter;
+    state->any = true;
     if (call->op != PTDS_OP_EVENT_WAIT || !view->submits)
         return;
     const struct vclock *event = order_event_clock(&run->model->real, call->object, call->generation);
     if (event == NULL)
         return; /* never recorded, or not in the trace: event-misuse, or not known */
     bool empty, serial = leaves_no_overlap(run->model, view, event, &empty);
+    state->first = state->waits == 0 ? call->enter : state->first;
+    state->last = call->enter;
     state->waits++;
     state->useful += !serial && !empty;
     if (serial || empty)
         finding_cost_unknown(finding_at(&run->findings, run->rule, view, empty ? EMPTY : SERIAL));
 }
 
+/* Whether the streams take turns for most of the time from the first event operation on: then a few waits are enough. */
+static bool is_most_of_run(const struct rule_run *run, const struct state *state, uint64_t per_1000)
+{
+    uint64_t all = run->trace->last_ticks - state->first_work;
+    return state->waits >= FEW_WAITS && per_1000 >= FEW_PER_1000 && state->useful == 0 &&
+           run->trace->last_ticks > state->first_work && (state->last - state->first) / SHARE_PERCENT >= all / 100;
+}
+
 static void end(struct rule_run *run)
 {
     const struct state *state = run->state;
     uint64_t works = run->model->works, per_1000 = works != 0 ? state->waits * 1000 / works : 0;
-    if (state->waits < LEAST_WAITS || per_1000 < LEAST_PER_1000 ||
-        state->useful * 100 > state->waits * MOST_PERCENT_USEFUL) {
+    bool often = state->waits >= LEAST_WAITS && per_1000 >= LEAST_PER_1000, most = is_most_of_run(run, state, per_1000);
+    if ((!often && !most) || state->useful * 100 > state->waits * MOST_PERCENT_USEFUL) {
         finding_drop_all(&run->findings);
         return;
     }
-    for (size_t i = 0; i < run->findings.list.count; i++)
+    for (size_t i = 0; i < run->findings.list.count; i++) {
         finding_most(run->findings.list.items[i], "waits_per_1000", per_1000);
+        if (most) /* its cost is not known, but it is the run's own */
+            finding_severity(run->findings.list.items[i], SEVERITY_WARNING);
+    }
 }
 
 #define TEN(x) x x x x x x x x x x

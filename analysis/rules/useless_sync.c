@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * useless-sync: an explicit wait that changes nothing: the thread had waited for all of it before, or the results were used
- * by nothing before the stream was waited for again (aftermath.h). Run by the pass for explicit waits. A trace with gaps
- * may lack the work that was waited for, so there nothing is said. Nor of a wait that took long though nothing that the
- * trace shows was left (it did wait, for what a policy or the driver put there), of one before a time between events is
- * read, and of one at the end of a batch: the host may read its clock there, which no trace shows. The cost is what leaving
- * the wait out would save (saving.h); where that is nothing, there is no finding.
+ * useless-sync: an explicit wait that looks unneeded: the thread had waited for all of it before, or the results were used
+ * by nothing before the stream was waited for again (aftermath.h). Run by the pass for explicit waits and for copies. A
+ * trace with gaps may lack the work that was waited for, so there nothing is said. Nor of a wait that took long though
+ * nothing that the trace shows was left (it did wait, for what a policy or the driver put there), of one before a time
+ * between events is read, of one behind a copy of pageable memory, and of one at the end of a batch or outside of a loop:
+ * the host may read its clock there, which no trace shows. The cost is what leaving the wait out would save (saving.h),
+ * without the host's work right behind the wait, which may be what it is for; where that is nothing, there is no finding.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 #include "analysis/model/model_orders.h"
 
 enum { NOTHING_NEW, NOT_USED };
-enum { WAITERS = 32, LONG_NS = 20000 };
+enum { WAITERS = 32, LONG_NS = 20000, LEAST_TIMES = 8 };
 
 static const char *const details[] = {
     "nothing new: the thread had already waited for all of it",
@@ -49,6 +50,7 @@ struct waiter {
 struct state {
     struct waiter *waiters; /* WAITERS */
     uint32_t waiting;
+    TABLE_OF(uint32_t) staged; /* by thread: the stream (uid) of its last copy that the driver may stage, 0 none */
 };
 
 static void flag(struct rule_run *run, const struct waiter *waiter)
@@ -96,9 +98,46 @@ static bool had_nothing(struct rule_run *run, const struct call_view *view)
            !aftermath_watches(run->aftermath, view->call->thread, view->target);
 }
 
+static uint32_t stream_of(const struct call_view *view)
+{
+    return view->call->r.target != 0 ? view->call->r.target : view->call->r.stream;
+}
+
+/* An asynchronous copy of pageable memory is followed by a wait because it is asynchronous by its name: that the driver
+ * returns only when it is done is no promise to rely on. */
+static bool is_staged(const struct call_view *view)
+{
+    unsigned to = view->call->r.kinds & 15, from = view->call->r.kinds >> 4;
+    return (to == PTDS_MEMORY_PAGEABLE || from == PTDS_MEMORY_PAGEABLE) && !(view->call->r.flags & PTDS_CALL_IMPLICIT);
+}
+
+static void note_copy(struct state *state, const struct call_view *view)
+{
+    uint32_t *staged = TABLE_AT(&state->staged, view->thread);
+    if (staged != NULL)
+        *staged = is_staged(view) ? stream_of(view) : *staged;
+}
+
+/* Whether the wait is for such a copy; the next one is not. */
+static bool is_behind_copy(struct state *state, const struct call_view *view)
+{
+    uint32_t *staged = view->thread < state->staged.count ? &state->staged.items[view->thread] : NULL;
+    if (staged == NULL || *staged == 0)
+        return false;
+    bool behind = view->call->r.op != PTDS_OP_STREAM_SYNC || *staged == stream_of(view);
+    *staged = behind ? 0 : *staged;
+    return behind;
+}
+
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     struct state *state = run->state;
+    if (view->call->r.op == PTDS_OP_COPY) {
+        note_copy(state, view);
+        return;
+    }
+    if (view->call->r.op != PTDS_OP_EVENT_ELAPSED && is_behind_copy(state, view))
+        return;
     if (state->waiting != 0)
         settle(run, state, view);
     if (view->call->r.op != PTDS_OP_EVENT_ELAPSED && had_nothing(run, view))
@@ -109,11 +148,17 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 {
     if (judged->all != 1 || judged->stream[0].need != NOT_NEEDED || trace_has_gaps(run->trace))
         return;
-    if (judged->batch || judged->saved_ns == 0 || startup_has(run->startup, judged->view->call))
+    if (judged->batch || judged->apart_ns == 0 || startup_has(run->startup, judged->view->call))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);
-    finding_cost(finding, judged->saved_ns);
+    finding_cost(finding, judged->apart_ns);
+}
+
+/* A wait that comes a few times may end what a clock measures. */
+static bool is_loop(const struct finding *finding)
+{
+    return finding->detail == NOTHING_NEW || finding->count >= LEAST_TIMES;
 }
 
 static void end(struct rule_run *run)
@@ -122,6 +167,8 @@ static void end(struct rule_run *run)
     for (uint32_t i = 0; i < state->waiting; i++)
         flag(run, &state->waiters[i]);
     free(state->waiters);
+    free(state->staged.items);
+    finding_keep_only(&run->findings, is_loop);
 }
 
 static const struct rule rule = {
@@ -130,11 +177,11 @@ static const struct rule rule = {
     .removed_by = REMOVED_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
-    .title = "a wait that changes nothing",
+    .title = "a wait that looks unneeded",
     .sentence =
         "The host waited for work that it had waited for before, or whose results nothing that the trace shows used "
         "before the next wait.",
-    .advice = "Leave the wait out, unless it keeps the queue short or a host clock is read after it.",
+    .advice = "Leave the wait out, unless a host clock is read near it or it keeps the queue short.",
     .state = sizeof(struct state),
     .details = details,
     .bad = "1@0 launch s=N1 k=a\n"
@@ -154,7 +201,7 @@ static const struct rule rule = {
             "1@4010 launch s=N1 k=a\n"
             "1@4020+900 sync s=N1\n",
     .ops = RULE_OP(PTDS_OP_STREAM_SYNC) | RULE_OP(PTDS_OP_EVENT_SYNC) | RULE_OP(PTDS_OP_CTX_SYNC) |
-           RULE_OP(PTDS_OP_EVENT_ELAPSED),
+           RULE_OP(PTDS_OP_EVENT_ELAPSED) | RULE_OP(PTDS_OP_COPY),
     .on_call = on_call,
     .on_judged = on_judged,
     .end = end,

@@ -9,7 +9,7 @@
 
 #include "analysis/base/line.h"
 #include "analysis/report/default_cost.h"
-#include "analysis/report/floor.h"
+#include "analysis/report/rank.h"
 #include "analysis/report/outcome.h"
 #include "analysis/views/cost_words.h"
 #include "analysis/views/file_word.h"
@@ -236,20 +236,17 @@ struct line opening_startup(const struct report *report)
     return line;
 }
 
-/* Why each of a cause's findings is folded. What of a reason fits, and none that was said already. */
+/* Why each of a cause's findings is folded: all reasons, or none where they do not fit. */
 static void add_folds(struct line *line, const struct cause *cause)
 {
-    bool some = false;
+    struct line folds = {0};
     for (unsigned fold = FOLD_SHOWN + 1; fold < FOLDS; fold++) {
         bool of_each = cause->sum.findings > 1 && (fold == FOLD_FLOOR || fold == FOLD_ONCE);
         if ((cause->folds >> fold & 1) == 0 || fold == FOLD_NO_COST || fold == FOLD_LIBRARY)
             continue;
-        some |= line_add_whole(line, OPENING_COLUMNS - INDENT, "%s%s",
-                               some      ? " or "
-                               : of_each ? ", each "
-                                         : ", ",
-                               fold_words[fold]);
+        line_add(&folds, "%s%s", folds.used != 0 ? " or " : of_each ? ", each " : ", ", fold_words[fold]);
     }
+    line_add_whole(line, OPENING_COLUMNS - INDENT, "%s", folds.text);
 }
 
 /* "blocking-free: 27.7 ms in 1 call, happened once" */
@@ -308,10 +305,12 @@ void opening_cause_names(struct line *line, size_t columns, const struct sums *s
 struct line opening_floor(const struct report *report)
 {
     struct line line = {0};
-    uint64_t ns = floor_ns(report->floor, report->totals.run_ns);
+    uint64_t ns = rank_floor_ns(report);
     line_add(&line, "%s", text_ns(ns).text);
-    if (ns > report->floor.ns)
+    if (ns > report->floor.ns && report->totals.gpu_part_ns == 0)
         line_add(&line, " (%g %% of the run)", report->floor.percent);
+    else if (ns > report->floor.ns)
+        line_add(&line, " (%g %% of the GPU part)", report->floor.percent);
     return line;
 }
 
@@ -357,7 +356,7 @@ static bool asks_for_remap(const struct report *report)
 static bool asks_for_probe(const struct report *report)
 {
     struct default_stream cost = default_cost_of(report);
-    return left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0 &&
+    return left_alone(report) && cost.most_ns >= rank_floor_ns(report) && cost.most_ns != 0 &&
            (!report->no_gain || asks_for_remap(report));
 }
 

@@ -133,8 +133,7 @@ TEST(Fold, WhatSavesTooLittleIsOneLineACause)
     EXPECT_EQ(1u, report->sums.causes.items[0].sum.calls);
     std::string screen = Screen(report);
     EXPECT_TRUE(Has(screen, "Findings: 1 of 2, which save up to 5.0 ms")) << screen;
-    EXPECT_TRUE(Has(screen, "the floor is 1.0 ms (1 % of the run):")) << screen;
-    EXPECT_TRUE(Has(screen, "  pageable-async-copy: ")) << screen;
+    EXPECT_TRUE(Has(screen, "\nSmall, the floor is 1.0 ms (1 % of the GPU part): pageable-async-copy\n")) << screen;
     EXPECT_FALSE(Has(screen, "#2")) << screen;
 }
 
@@ -322,7 +321,7 @@ TEST(DefaultStream, IsOneCauseAndRankedByWhatItCostsTheRun)
     Built report(BuildTrace(text));
     std::string screen = Screen(report);
     EXPECT_TRUE(Has(screen, "\n#1   legacy-shared-by-threads   unknown")) << screen;
-    EXPECT_TRUE(Has(screen, "  legacy-shared-by-threads: no known cost in 3 calls, 3 call sites, as above\n")) << screen;
+    EXPECT_TRUE(Has(screen, " (1 % of the GPU part): legacy-shared-by-threads\n")) << screen;
     EXPECT_TRUE(Has(screen, "   blocking-free ")) << screen;
 }
 
@@ -337,8 +336,8 @@ TEST(DefaultStream, ALoadBehindItIsNoCost)
 /* Nothing was put on it, and the wait for it is a finding about it all the same. */
 TEST(DefaultStream, AWaitForItIsAUseOfIt)
 {
-    const std::string text = "1@5 launch s=B1 k=a site=f1\n1@20+900000 sync s=L site=f2\n"
-                             "1@1000000 none\ncount 1 cuLaunchKernel 1 0 0 0\ncount 1 cuStreamSynchronize 1 0 0 900000\n";
+    const std::string text = "2@5 launch s=B1 k=a site=f1\n1@20+900000 sync s=L site=f2\n"
+                             "1@1000000 none\ncount 2 cuLaunchKernel 1 0 0 0\ncount 1 cuStreamSynchronize 1 0 0 900000\n";
     Built report(BuildTrace(text)), unused(BuildTrace("1@5 launch s=B1 k=a\n1@20+900000 sync s=B1\n"));
     std::string screen = Screen(report);
     EXPECT_EQ(0u, report->totals.default_stream);
@@ -359,7 +358,7 @@ TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
     ASSERT_EQ(1u, CountOf(timed, "legacy-barrier")) << timed.Text();
     EXPECT_EQ(FOLD_TIMED, FoldOf(timed, "legacy-barrier")) << timed.Text();
     EXPECT_TRUE(Has(Screen(timed), "\nImplicit orders: 2 maybe needed\n")) << Screen(timed);
-    EXPECT_TRUE(Has(Screen(timed), "no known cost in 1 call, results may need the order\n")) << Screen(timed);
+    EXPECT_TRUE(Has(Screen(timed), "\nSmall, the floor is 100.0 us: legacy-barrier\n")) << Screen(timed);
     EXPECT_NE(FOLD_TIMED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
 }
 

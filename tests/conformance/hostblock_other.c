@@ -88,6 +88,39 @@ static CUresult limit_as_it_is(CUlimit limit)
 CALL(heap_limit, limit_as_it_is(CU_LIMIT_MALLOC_HEAP_SIZE))
 CALL(printf_limit, limit_as_it_is(CU_LIMIT_PRINTF_FIFO_SIZE))
 
+/* What nobody has measured yet: calls that took long in recorded runs, as a program makes them. */
+static CUresult printf_limit_changes(void *unused)
+{
+    static size_t size = 2 << 20;
+    (void)unused;
+    size = size == 2 << 20 ? 4 << 20 : 2 << 20;
+    return cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, size);
+}
+
+static CUresult func_attribute_changes(void *unused)
+{
+    static int bytes = 49152;
+    (void)unused;
+    bytes = bytes == 49152 ? 65536 : 49152;
+    return cuFuncSetAttribute(conf.empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+}
+
+static CUresult pool_trim(void *unused)
+{
+    CUmemoryPool pool;
+    (void)unused;
+    CUresult result = cuDeviceGetDefaultMemPool(&pool, 0);
+    return result == CUDA_SUCCESS ? cuMemPoolTrimTo(pool, 0) : result;
+}
+
+CALL(stream_create_priority, cuStreamCreateWithPriority(&scene.other, CU_STREAM_NON_BLOCKING, -1))
+
+static void do_used_stream(void)
+{
+    do_stream_create();
+    MUST(launch(scene.other));
+}
+
 static CUresult occupancy(void *unused)
 {
     int blocks;
@@ -150,5 +183,10 @@ const struct block_case other_cases[] = {
     {"cuGraphUpload,busy-stream", do_exec, graph_upload, graph_gone, 0},
     {"cuGraphLaunch,busy-stream", do_exec, graph_launch_busy, graph_gone, 0},
     {"cuGraphLaunch,0", do_exec, graph_launch_0, graph_gone, 0},
+    {"? cuFuncSetAttribute,changed", NULL, func_attribute_changes, NULL, 0},
+    {"? cuStreamCreateWithPriority", NULL, stream_create_priority, do_stream_destroy, 0},
+    {"? cuStreamDestroy,used", do_used_stream, stream_destroy, NULL, 0},
+    {"? cuMemPoolTrimTo", NULL, pool_trim, NULL, 0},
+    {"? cuCtxSetLimit,PRINTF_FIFO_SIZE,changed", NULL, printf_limit_changes, NULL, 0},
     {NULL, NULL, NULL, NULL, 0},
 };

@@ -157,7 +157,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_REPAIR: out->repair = true; return 0;
     case KEY_FLOOR:
         if (!floor_parse(arg, &out->floor))
-            argp_error(state, "--floor %s: a percentage of the run, a time, or both: 1%%,100us", arg);
+            argp_error(state, "--floor %s: a percentage of the time from the first GPU work on, a time, or both: 1%%,100us",
+                       arg);
         return 0;
     case KEY_FINDING:
         if (arg[0] == 0)

@@ -150,7 +150,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_GROWTH: parse_growth(check, arg, state); return 0;
     case KEY_FLOOR:
         if (!floor_parse(arg, &check->tolerance.floor))
-            argp_error(state, "--floor %s: a percentage of the run, a time, or both: 1%%,100us", arg);
+            argp_error(state, "--floor %s: a percentage of the time from the first GPU work on, a time, or both: 1%%,100us",
+                       arg);
         return 0;
     case KEY_ALLOW: check->allow_incomplete = true; return 0;
     case KEY_UPDATE: check->update = true; return 0;

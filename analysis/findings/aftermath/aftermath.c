@@ -18,8 +18,8 @@ enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 struct watched {
     struct judged_stream judged;
     uint32_t slot;
-    uint64_t op;            /* its last operation at the wait */
-    bool more, blind, host; /* more: it got work since */
+    uint64_t op;      /* its last operation at the wait */
+    bool more, blind; /* more: it got work since */
     uint32_t memories;
     uint64_t some; /* bit_of each base: a call that has none of these bits uses none of the memories */
     uint64_t base[MEMORIES_OF_STREAM];
@@ -57,11 +57,11 @@ static bool is_device(uint32_t kind)
 static void take_memories(const struct aftermath *aftermath, struct watched *watched)
 {
     const struct track *track = tracks_of(&aftermath->tracks, aftermath->model, watched->slot);
-    if (track == NULL || track->uid != watched->judged.uid || track->blind) {
-        watched->blind = true;
+    bool known = track != NULL && track->uid == watched->judged.uid;
+    watched->judged.host = known && track->host;
+    watched->blind = !known || track->blind;
+    if (watched->blind)
         return;
-    }
-    watched->host = track->host;
     for (unsigned i = 0; i < TRACKED; i++) {
         struct verdict_memory memory;
         if (track->address[i] == 0)
@@ -70,7 +70,7 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
             !verdict_memory_at(aftermath->verdicts, track->address[i], &memory) || watched->memories == MEMORIES_OF_STREAM;
         if (watched->blind)
             return;
-        watched->host |= !is_device(memory.kind);
+        watched->judged.host |= !is_device(memory.kind);
         watched->some |= bit_of(memory.base);
         watched->base[watched->memories++] = memory.base;
     }
@@ -84,6 +84,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .batch = watch->batch,
                             .more = watch->saving.more,
                             .saved_ns = watch->saving.saved_ns,
+                            .apart_ns = watch->saving.apart_ns,
                             .removed_by = watch->removed_by,
                             .view = &watch->view};
     for (uint32_t i = 0; i < watch->count; i++)
@@ -210,7 +211,11 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
         const struct model_stream *stream = &aftermath->model->streams.items[view->waits.slot[i]];
         struct watched *watched = &watch->stream[i];
         watched->slot = view->waits.slot[i];
-        watched->judged = (struct judged_stream){stream->uid, stream->last_object, stream->last_thread, NEED_OPEN,
+        watched->judged = (struct judged_stream){stream->uid,
+                                                 stream->last_object,
+                                                 stream->last_thread,
+                                                 NEED_OPEN,
+                                                 false,
                                                  ran_ns(aftermath->model, view, watched->slot)};
         watched->op = stream->last_work;
         take_memories(aftermath, watched);
@@ -244,13 +249,13 @@ static enum cover covers(const struct aftermath *aftermath, const struct call_vi
 /* Judges the stream by a later wait for it. A synchronous copy on the stream is both more work and a wait. */
 static void settle(const struct watch *watch, struct watched *watched, enum cover cover, bool works)
 {
-    enum need by_memory = watched->blind || watched->host ? NEED_UNKNOWN : NOT_NEEDED;
+    enum need by_memory = watched->blind || watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
     if (watched->more || (works && !watch->wide))
         watched->judged.need = by_memory;
     else if (!watch->wide) /* the second wait is the useless one */
         watched->judged.need = NEED_UNKNOWN;
     else if (cover == COVER_ITSELF) /* what it wrote to host memory the host may have read */
-        watched->judged.need = watched->host ? NEED_UNKNOWN : NOT_NEEDED;
+        watched->judged.need = watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
 }
 
 static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,

@@ -33,6 +33,7 @@ struct judged_stream {
     uint32_t uid, object; /* object: the kernel that was its last work, 0 none */
     uint32_t thread;      /* uid, of that work */
     enum need need;
+    bool host;       /* it uses memory of the host, which the host may have used next without a trace */
     uint64_t ran_ns; /* how long the work still ran during the wait; 0: it did not run then, or its time is not known */
 };
 
@@ -42,7 +43,8 @@ struct judged {
     struct judged_stream stream[PENDING_KEPT];
     bool batch; /* the wait ended a batch: the program had submitted several operations since the last wait of the thread */
     bool more;  /* the thread gave the GPU more to do before it waited again */
-    uint64_t saved_ns;             /* ns that leaving the wait out would have saved (saving.h) */
+    uint64_t saved_ns; /* ns that leaving the wait out would have saved (saving.h) */
+    uint64_t apart_ns; /* the same without the host's work right behind the wait, which may be what it was for */
     struct removed_set removed_by; /* under which policies the wait would be gone */
     const struct call_view *view;  /* the wait; only `call`, the uid of the thread and the costs are still valid */
 };

@@ -13,6 +13,7 @@ void saving_begin(struct saving *saving, const struct call_view *view)
                               .open = true,
                               .enter = view->call->r.enter,
                               .leave = view->call->r.leave,
+                              .gap = UINT64_MAX,
                               .lost_ns = view->lost_ns};
 }
 
@@ -21,16 +22,31 @@ static bool is_sync(unsigned op)
     return op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC || op == PTDS_OP_CTX_SYNC;
 }
 
+/* Whether the thread would have had to wait here: a synchronous copy completes nothing but what it copies where the driver
+ * stages it, and a load may only load, but both keep the thread until earlier work is done. */
+static bool waits_anyhow(const struct call_view *view)
+{
+    return view->scope != WAIT_NONE &&
+           (view->completes || view->blocked || (view->call->r.flags & PTDS_CALL_IMPLICIT) != 0);
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
 void saving_look(struct saving *saving, const struct trace *trace, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (!saving->open || view->call->thread != saving->thread)
         return;
-    bool waits = view->scope != WAIT_NONE && view->completes;
-    if (waits && (view->waits.count != 0 || saving->more)) {
-        uint64_t between = call->enter > saving->leave ? trace_ns(trace, call->enter - saving->leave) : 0;
-        uint64_t most = between < saving->lost_ns ? between : saving->lost_ns;
-        saving->saved_ns = saving->more ? most : 0;
+    uint64_t apart = call->enter > saving->leave ? call->enter - saving->leave : 0;
+    if (saving->gap == UINT64_MAX)
+        saving->gap = apart;
+    if (waits_anyhow(view) && (view->waits.count != 0 || saving->more || view->work)) {
+        saving->saved_ns = saving->more ? at_most(trace_ns(trace, apart), saving->lost_ns) : 0;
+        saving->apart_ns = saving->more ? at_most(trace_ns(trace, apart - saving->gap), saving->lost_ns) : 0;
+        saving->more |= view->work;
         saving->open = false;
         return;
     }

@@ -3,7 +3,8 @@
  * What leaving a wait out would save. A thread that had not waited would have gone on until it had to wait the next time:
  * so much, and never more than the wait took, it would have gained. It gains nothing if it gave the GPU nothing more to do
  * before that next wait: then the wait was for a last result, and leaving it out only moves it. A wait right after it,
- * which had nothing left to wait for, is part of it.
+ * which had nothing left to wait for, is part of it. The next wait is whatever keeps the thread until work is done: a copy
+ * without a stream argument, a free, a load as well.
  */
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_SAVING_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_SAVING_H
@@ -21,7 +22,9 @@ struct saving {
     bool open, more;       /* open: the thread has not waited again; more: it has submitted work since */
     bool again;            /* it waited at once for what it had just waited for: so the wait was meant */
     uint64_t enter, leave; /* ticks, of the wait */
+    uint64_t gap;          /* ticks from the wait to the thread's next call; UINT64_MAX: none yet */
     uint64_t lost_ns, saved_ns;
+    uint64_t apart_ns; /* saved_ns without that gap: the host may have read a clock there, or used what it had waited for */
 };
 
 /* Begins with the wait at hand. */

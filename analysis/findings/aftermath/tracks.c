@@ -38,11 +38,19 @@ static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
     return track != NULL ? *track : NULL;
 }
 
+static inline void note_host(struct track *track, unsigned op, unsigned kinds)
+{
+    track->host |= op == PTDS_OP_COPY && classify_is_host_memory(kinds & 15);
+}
+
 static INLINE void look_into(struct track *track, const struct model *model, const struct track_note *note,
                              struct call *call)
 {
     struct named_range touch[NAMED_RANGE_MOST];
     bool all;
+    note_host(track, note->op, note->kinds);
+    if (track->blind)
+        return;
     call->words = note->words;
     call->word = note->word;
     call->r.op = note->op;
@@ -50,7 +58,6 @@ static INLINE void look_into(struct track *track, const struct model *model, con
     call->r.flags = note->flags;
     unsigned count = named_range_of(call, touch, &all);
     track->blind |= !all || (note->op == PTDS_OP_LAUNCH && definitions_kernel_hides(&model->trace->defs, note->object));
-    track->host |= note->op == PTDS_OP_COPY && classify_is_host_memory(note->kinds & 15);
     for (unsigned i = 0; i < count && !track->blind; i++)
         if (touch[i].address != 0)
             note_address(track, touch[i].address);
@@ -60,7 +67,7 @@ static ASIDE void look_into_all(struct track *track, const struct model *model)
 {
     struct call call; /* what named_range_of looks at, filled in for each */
     track->some = true;
-    for (uint32_t i = 0; i < track->notes && !track->blind; i++)
+    for (uint32_t i = 0; i < track->notes; i++)
         look_into(track, model, &track->note[i], &call);
     track->notes = 0;
 }
@@ -85,7 +92,9 @@ void tracks_note_other(struct tracks *tracks, const struct model *model, const s
     if (track->notes == TRACK_CALLS)
         look_into_all(track, model);
     track->blind |= named_range_is_more(view->call);
-    if (!track->blind)
+    if (track->blind)
+        note_host(track, view->call->r.op, view->call->r.kinds);
+    else
         tracks_add(track, view->call);
 }
 

@@ -55,8 +55,10 @@ static inline void tracks_note(struct tracks *tracks, const struct model *model,
     struct track *track = view->target < tracks->list.count ? tracks->list.items[view->target] : NULL;
     if (track == NULL || track->uid != model->streams.items[view->target].uid || !model_is_pending(model, view->target))
         tracks_note_other(tracks, model, view);
-    else if (track->blind)
+    else if (track->blind && call->r.op != PTDS_OP_COPY) /* of a copy, whether it is to the host */
         return;
+    else if (track->blind)
+        tracks_note_other(tracks, model, view);
     else if (track->notes == TRACK_CALLS || named_range_is_more(call))
         tracks_note_other(tracks, model, view);
     else

@@ -11,7 +11,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/base/id_map.h"
 #include "analysis/report/default_cost.h"
-#include "analysis/report/floor.h"
+#include "analysis/report/rank.h"
 #include "analysis/report/many/traced.h"
 #include "analysis/report/outcome.h"
 
@@ -85,7 +85,7 @@ static void add_cost(struct runs *runs, const struct report *report, size_t proc
     struct default_stream cost = default_cost_of(report);
     runs->or_more |= cost.or_more;
     runs->cost_unknown += cost.cost == DEFAULT_UNKNOWN;
-    if (cost.most_ns < floor_ns(report->floor, report->totals.run_ns) || cost.most_ns == 0) {
+    if (cost.most_ns < rank_floor_ns(report) || cost.most_ns == 0) {
         runs->small += cost.most_ns != 0;
         return;
     }
@@ -149,7 +149,7 @@ static void add_up(struct folds *folds, const struct traces *traces)
         sums_add(&folds->sums, &traces->list.items[one->process]->report.trace.defs, one->finding, one->shown,
                  (struct sum){1, one->count, one->host_ns, one->known});
     }
-    sums_finish(&folds->sums);
+    sums_finish(&folds->sums, 0, 0);
     folds->out_of_memory |= folds->sums.out_of_memory;
 }
 

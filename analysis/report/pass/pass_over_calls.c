@@ -38,7 +38,8 @@ struct pass {
     struct savings savings;
     struct removed_policies removed_by;
     struct lives lives;
-    bool counts_all; /* every call is asked for, and nobody wants to see each of them */
+    uint64_t first_work; /* ticks of the first call that put work on a GPU; UINT64_MAX: none so far */
+    bool counts_all;     /* every call is asked for, and nobody wants to see each of them */
 };
 
 static void begin_rules(struct pass *pass)
@@ -81,6 +82,7 @@ static void sort_rules(struct report *report)
             report->by_case[at] |= rule->cases & 1u << at ? bit : 0;
         report->runs[i].awake = rule->cases == 0;
         report->awake |= rule->cases == 0 ? bit : 0;
+        report->rest |= rule->rest ? bit : 0;
     }
 }
 
@@ -139,12 +141,24 @@ static INLINE struct finding *run_rule(struct rule_run *run,
     return flagged != NULL && (costliest == NULL || is_costlier(flagged, costliest)) ? flagged : costliest;
 }
 
+/* Calls whose time no other rule took: a finding of unknown cost says nothing of it. */
+static struct finding *run_rest(struct report *report, uint64_t rules, const struct call_view *view,
+                                struct finding *costliest)
+{
+    for (; rules != 0; rules &= rules - 1) {
+        struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
+        costliest = run_rule(run, run->rule->on_call, view, costliest);
+    }
+    return costliest;
+}
+
 /* Returns the finding that the call went to, the costliest of several. */
 static INLINE struct finding *run_rules(struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
     struct report *report = pass->report;
     struct finding *costliest = NULL;
-    for (uint64_t rules = concerned(pass, shape, view); rules != 0; rules &= rules - 1) {
+    uint64_t concerns = concerned(pass, shape, view);
+    for (uint64_t rules = concerns & ~report->rest; rules != 0; rules &= rules - 1) {
         struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
         costliest = run_rule(run, run->rule->on_call, view, costliest);
         uint64_t bit = rules & -rules;
@@ -153,6 +167,8 @@ static INLINE struct finding *run_rules(struct pass *pass, const struct shape *s
     for (size_t i = 0; view->held_by != NULL && i < report->rules; i++)
         if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
             costliest = run_rule(&report->runs[i], report->runs[i].rule->on_held, view, costliest);
+    if ((concerns & report->rest) != 0 && (costliest == NULL || costliest->unknown != 0))
+        costliest = run_rest(report, concerns & report->rest, view, costliest);
     if (costliest != NULL && costliest->serial == 0)
         costliest->serial = ++report->serials;
     return costliest;
@@ -193,6 +209,8 @@ static void end_busy(struct pass *pass)
     busy_finish(&pass->busy, trace_ns(&pass->report->trace, last - pass->report->start));
     if (!trace_has_time(&pass->report->trace))
         return;
+    if (last > pass->first_work)
+        totals->gpu_part_ns = trace_ns(&pass->report->trace, last - pass->first_work);
     totals->gpu_busy_ns = pass->busy.busy_ns;
     totals->gpu_span_ns = pass->busy.span_ns;
     totals->gpus = pass->busy.devices;
@@ -209,6 +227,8 @@ static INLINE void count_call(struct pass *pass, struct shape *shape, const stru
 {
     struct report *report = pass->report;
     lives_look(&pass->lives, &report->totals, view);
+    if (pass->first_work == UINT64_MAX && view->work)
+        pass->first_work = view->call->r.enter;
     shape->count++;
     if (shape->of_kernel)
         report->totals.opaque += definitions_kernel_hides(&report->trace.defs, view->call->r.object);
@@ -386,7 +406,7 @@ static void end(struct pass *pass)
 int pass_over_calls(struct report *report, struct merge *merge, struct report_watch *watch, struct walker *walker,
                     char *error)
 {
-    struct pass pass = {.report = report, .watch = watch, .walker = walker};
+    struct pass pass = {.report = report, .watch = watch, .walker = walker, .first_work = UINT64_MAX};
     int status = selection_begin(&pass.selected, &report->selection, &report->trace, report->start, error);
     if (status == 0) {
         begin(&pass);

@@ -120,11 +120,11 @@ static void put_opening(struct screen *screen)
         screen_put(screen, &line);
 }
 
-/* How many causes have a line: where they are more, the last line counts the others. */
+/* How many causes have a line: those that reach the floor, as far as there is room. The last line names the others. */
 static size_t causes_shown(const struct screen *screen)
 {
-    size_t most = screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES, count = screen->report->sums.causes.count;
-    return count > most ? most - 1 : count;
+    size_t most = (screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES) - 1, above = screen->report->sums.above;
+    return above > most ? most : above;
 }
 
 static unsigned put_cause_advice(struct screen *screen, bool count_only)
@@ -136,30 +136,40 @@ static unsigned put_cause_advice(struct screen *screen, bool count_only)
 static size_t folded_rows(struct screen *screen)
 {
     size_t count = screen->report->sums.causes.count, shown = causes_shown(screen);
-    return count == 0 ? 0 : 1 + shown + (shown < count) + put_cause_advice(screen, true);
+    return shown == 0 ? count != 0 : 1 + shown + (shown < count) + put_cause_advice(screen, true);
+}
+
+/* What nobody would change the program for: by name only. */
+static void put_small(struct screen *screen, size_t shown)
+{
+    struct line line = {0};
+    const struct sums *sums = &screen->report->sums;
+    if (shown == sums->causes.count)
+        return;
+    if (shown == 0)
+        line_add(&line, "Small, the floor is %s:", opening_floor(screen->report).text);
+    else
+        line_add(&line, "  and %zu %s:", sums->causes.count - shown, shown < sums->above ? "more" : "below that");
+    opening_cause_names(&line, SCREEN_COLUMNS, sums, shown);
+    screen_put(screen, &line);
 }
 
 static void put_folded(struct screen *screen)
 {
     const struct sums *sums = &screen->report->sums;
     struct line line = {0};
-    size_t count = sums->causes.count, shown = causes_shown(screen);
-    if (count == 0)
-        return;
-    line_add(&line, "The rest, in one line a cause; the floor is %s:", opening_floor(screen->report).text);
-    screen_put(screen, &line);
+    size_t shown = causes_shown(screen);
+    if (shown != 0) {
+        line_add(&line, "The rest, in one line a cause; the floor is %s:", opening_floor(screen->report).text);
+        screen_put(screen, &line);
+    }
     for (size_t i = 0; i < shown; i++) {
         line = opening_cause(&sums->causes.items[i]);
         screen_put_text(screen, "  ", 0, line.text, 1, false);
         if (i == 0)
             put_cause_advice(screen, false);
     }
-    line = (struct line){0};
-    if (shown == count)
-        return;
-    line_add(&line, "  and %zu more:", count - shown);
-    opening_cause_names(&line, SCREEN_COLUMNS, sums, shown);
-    screen_put(screen, &line);
+    put_small(screen, shown);
 }
 
 static void add_end(const struct screen *screen, const struct edge_end *end, enum access access, struct line *line)
