@@ -180,7 +180,7 @@ TEST_F(Quick, NoQuickCallComesBetweenATicketAndItsEvent)
     });
     struct order_plan plan = {};
     plan.count = 1;
-    plan.waits[0] = {uint16_t(lane), ORDER_NEWEST, 0};
+    plan.waits[0] = {uint16_t(lane), ORDER_NEWEST, 0, 0};
     unsigned seed = 1;
     for (const auto until = Clock::now() + std::chrono::milliseconds(1500); Clock::now() < until;) {
         for (int i = 0; i < 100; i++) {
