@@ -18,7 +18,7 @@ TEST(Baseline, HoldsBackWhatItHas)
     Outcome same = runs.Check({runs.Recorded({}), "--baseline", json});
     EXPECT_EQ(0, same.exit) << same;
     EXPECT_EQ(
-        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 finding passes because the baseline has it; 1 process",
+        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 2 findings pass because the baseline has them; 1 process",
         LastLine(same));
     EXPECT_EQ(1, runs.Check({runs.Recorded({})}).exit) << "without it";
 }
@@ -141,7 +141,7 @@ TEST(Baseline, ProcessesAtTheSameTimeAreOneRun)
     Outcome made = runs.Check({one, two, "--update", "--baseline", json});
     EXPECT_EQ(json + ": 1 run, 1 added\n", made.out);
     EXPECT_EQ(
-        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 1 finding passes because the baseline has it; 2 processes",
+        "0 of 2 findings fail (0 new, 0 grown, against 1 run); 2 findings pass because the baseline has them; 2 processes",
         LastLine(runs.Check({one, two, "--baseline", json})));
     EXPECT_EQ(0, runs.Check({one, "--baseline", json}).exit) << "half the calls, by half the processes";
     EXPECT_EQ(1, runs.Check({runs.Recorded({8}), "--baseline", json}).exit) << "as many as both, by one";
@@ -287,7 +287,7 @@ TEST(Check, WritesMarkdownJUnitAndJson)
     };
     EXPECT_EQ(1, check({8}).exit);
     EXPECT_EQ(0u, read_file(markdown).find("### ptds check: fails\n\n1 of 2 findings fail (0 new, 1 grown, against 3 "
-                                           "runs), more calls at 2 call sites; 1 process\n"))
+                                           "runs), more calls at 2 call sites; 1 finding passes because the baseline has it; 1 process\n"))
         << read_file(markdown);
     EXPECT_NE(std::string::npos,
               read_file(markdown).find("| **fails** | `sync-copy` | grown | cuMemcpyDtoH\\_v2 in prog: 8 calls"))

@@ -219,11 +219,11 @@ TEST(VerdictCounts, SweptAtEachCall)
 
 TEST(VerdictCounts, UnderPerThread)
 {
-    EXPECT_EQ("examples at: 4132777\n"
+    EXPECT_EQ("examples at: 4132088\n"
               "given up: 1926\n"
-              "loss definite: 170\n"
+              "loss definite: 19\n"
               "loss none: 2029\n"
-              "loss possible: 943\n"
+              "loss possible: 1094\n"
               "maybe needed for access: 315\n"
               "maybe needed for extent: 440\n"
               "maybe needed for host: 11\n"
@@ -241,11 +241,11 @@ TEST(VerdictCounts, UnderPerThread)
 
 TEST(VerdictCounts, UnderPerThreadSweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 4129466\n"
+    EXPECT_EQ("examples at: 4128777\n"
               "given up: 1926\n"
-              "loss definite: 170\n"
+              "loss definite: 19\n"
               "loss none: 2028\n"
-              "loss possible: 944\n"
+              "loss possible: 1095\n"
               "maybe needed for access: 314\n"
               "maybe needed for extent: 441\n"
               "maybe needed for host: 11\n"
@@ -276,7 +276,7 @@ TEST(VerdictCounts, OfLongRuns)
               "overtaken: 56\n"
               "possible races: 982\n"
               "races: 197\n"
-              "races at: 28404914\n",
+              "races at: 28403514\n",
               SaidOfLong(false, false));
 }
 
@@ -316,7 +316,7 @@ TEST(VerdictCounts, OfLongRunsUnderPerThread)
               "overtaken: 77\n"
               "possible races: 982\n"
               "races: 197\n"
-              "races at: 28404914\n",
+              "races at: 28403514\n",
               SaidOfLong(true, false));
 }
 

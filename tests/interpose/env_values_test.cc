@@ -102,7 +102,7 @@ struct Row {
 
 const Row rows[] = {
     {"PTDS_POLICY", "guarded", {}},
-    {"PTDS_POLICY", "none", {{"policy 0", "policy 4"}, {"recording 1", "recording 0"}}},
+    {"PTDS_POLICY", "none", {{"policy 0", "policy 5"}, {"recording 1", "recording 0"}}},
     {"PTDS_LANES", "1", {}},
     {"PTDS_LANES", "32", {{"lanes 1", "lanes 32"}}},
     {"PTDS_STREAM", "nonblocking", {{"stream 0", "stream 1"}}},
