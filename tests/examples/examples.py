@@ -67,6 +67,7 @@ def make_files():
     """The files that examples name: a program, traces, baselines, outputs, and tools of others."""
     os.makedirs("bin")
     os.symlink(ptds, "bin/ptds")
+    os.symlink(program, "overlap")
     for name, text in (("app", f"#!/bin/sh\necho 1 >result.txt; echo 1 >result.bin; exec {program} 2 4 1000\n"),
                        ("bin/flamegraph.pl", "#!/bin/sh\nexec cat\n"), ("bin/numdiff", "#!/bin/sh\nexec cmp \"$3\" \"$4\"\n")):
         with open(name, "w", encoding="utf-8") as file:
