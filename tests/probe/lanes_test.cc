@@ -98,8 +98,8 @@ TEST_F(ProbeLanes, AreLeftToWhoSetThem)
 
 TEST_F(ProbeLanes, AreTriedAllOrNone)
 {
-    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 3));
-    EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 4)) << "there is room for one more";
+    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 5));
+    EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 6)) << "there is room for one more";
 }
 
 } // namespace
