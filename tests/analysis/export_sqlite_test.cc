@@ -393,7 +393,7 @@ TEST(Sqlite, HasCallsFindingsAndNotes)
     Database database(opened.Export("sqlite"));
     EXPECT_EQ("spin(float*)|-|0\nmemcpy device to pageable|4096|1\nthird|-|0\nnext|-|0\n-|-|0\n",
               database.Ask("SELECT work, bytes, ifnull(blocked, 0) FROM PTDS_CALL ORDER BY correlationId"));
-    EXPECT_EQ("sync-copy|H3|warning|cuMemcpyDtoH_v2|1|under-the-floor\n",
+    EXPECT_EQ("sync-copy|H3|warning|cuMemcpyDtoH_v2|1|-\n",
               database.Ask("SELECT rule, class, severity, api, count, folded FROM PTDS_FINDING"));
     EXPECT_EQ("right|1\n",
               database.Ask("SELECT outcome, blocked_ns > 4900000 AND blocked_ns <= threads_ns FROM PTDS_PROCESS"));

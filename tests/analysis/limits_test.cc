@@ -77,8 +77,8 @@ TEST(Limits, DeadlockRiskOfACallThatNeverReturned)
         return "1@0 launch s=N1 k=plain\n1@1 launch s=N2 k=plain\nkilled\nin-flight 1@10 ctx-sync\n2@" +
                std::to_string(last) + " none\n";
     };
-    Hold("deadlock-risk",
-         {{"a second", hung(1000010), "2 error 1 ? #1,2 longest_call_ns=1000000000"}, {"less", hung(1000009), ""}});
+    Hold("deadlock-risk", {{"a second", hung(1000010), "2 error 1 ? #1,2 longest_call_ns=1000000000"},
+                           {"less", hung(1000009), "2 warning 1 ? #1,2 longest_call_ns=999999000"}});
 }
 
 TEST(Limits, ThreadRelativeHandle)
@@ -127,9 +127,10 @@ TEST(Limits, StreamSwitchingFromItsNumberOfSwitches)
         return text + Each(1, count, 1, "wait s=N2 e=E") + Each(500, 10, 1, "launch s=N2 k=a");
     };
     Hold("stream-switching",
-         {{"a hundred of them", hops(2, 100), "1 note 100 ? waits_per_1000=1000"},
-          {"too few", hops(2, 99), ""},
-          {"as many streams as are looked at", hops(9, 200), "1 note 200 ? waits_per_1000=1000"},
+         {{"a hundred of them", hops(2, 100), "1 warning 100 ? waits_per_1000=1000"},
+          {"fewer that fill half of the run", hops(2, 16), "1 warning 16 ? waits_per_1000=1000"},
+          {"too few", hops(2, 15), ""},
+          {"as many streams as are looked at", hops(9, 200), "1 warning 200 ? waits_per_1000=1000"},
           {"more", hops(10, 200), ""},
           {"waits for nothing", idle(100), "0 note 100 ? waits_per_1000=10000"},
           {"a tenth is good for something", hops(2, 90) + "1@400 launch s=N7 k=a\n" + hops(2, 10, 400),

@@ -123,7 +123,7 @@ TEST(Many, AnErrorInOneProcessIsAnErrorAndComesFirst)
         return BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                           "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
                           "1@2 memset s=L target=P1 bytes=64 dst=A\n"
-                          "2@3 memset s=L target=P2 bytes=64 site=second dst=" +
+                          "2@3 copy s=L target=P2 bytes=64 site=second src=" +
                           std::string(second) +
                           "\n1@10+9000 copy s=L implicit from=device to=pageable bytes=64\n"
                           "1@9100 launch s=N9 k=next\n1@20000+3 sync s=N9\n");

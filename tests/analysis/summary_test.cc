@@ -103,7 +103,7 @@ TEST(Summary, ErrorsComeFirst)
     ExpectFits(summary);
     EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n"))
         << summary;
-    EXPECT_TRUE(Has(summary, "ptds: next to mend: order-given-up, 1 call, cuMemsetD8Async at prog+0x")) << summary;
+    EXPECT_TRUE(Has(summary, "ptds: next to mend: order-given-up, 1 call, cuMemcpyDtoDAsync_v2 at prog+0x20")) << summary;
 }
 
 /* What happened, whether it is safe, what is next: and nothing that sounds as if the policy had gained nothing. */

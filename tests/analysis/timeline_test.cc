@@ -100,8 +100,8 @@ TEST(Timeline, WaitsBecauseOfTheDefaultStreamAreMarked)
     EXPECT_EQ("20 30", Waits(BuildTrace("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n2@1 launch s=L to=S2 k=b\n"
                                         "1@20+4000 sync s=L to=S1\n2@30+4000 sync s=L to=S2\n")))
         << "moved, each waits for its own";
-    EXPECT_EQ("20!", Waits(BuildTrace("1@0 launch s=B1 k=a\n1@20+4000 sync s=L\n1@5000 launch s=B1 k=a\n")))
-        << "a wait for the default stream that has nothing of its own: known later";
+    EXPECT_EQ("20", Waits(BuildTrace("1@0 launch s=B1 k=a\n1@20+4000 sync s=L\n1@5000 launch s=B1 k=a\n")))
+        << "a wait for the thread's own result, by way of the default stream";
     EXPECT_EQ("20! 4100",
               Waits(BuildTrace("1@0 launch s=B1 k=a\n1@20+2000 copy s=L implicit from=device to=pageable bytes=4\n"
                                "1@2100 launch s=B1 k=a\n1@4100+100 sync s=B1\n")))

@@ -48,6 +48,7 @@ TEST(Settings, NamesOfTheCudaSetUpAlone)
                                    {"NUMBA_CUDA_KEY", "secret"},
                                    {"PMI_AUTH", "secret"},
                                    {"PTDS_PASSWORD", "secret"},
+                                   {"PTDS_DIAG", "quiet"}, /* of a name that nothing reads it would say so */
                                    {"HOME", "secret"}});
     EXPECT_TRUE(recorded.has_setting("CUDA_VISIBLE_DEVICES=0"));
     EXPECT_TRUE(recorded.has_setting("CUDA_DEVICE_MAX_CONNECTIONS=8"));
