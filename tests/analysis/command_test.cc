@@ -461,7 +461,7 @@ TEST(RunVerb, LanesAndPoliciesAreTheShimsVariables)
 {
     NEEDS_A_PLAIN_SHIM();
     EXPECT_TRUE(Has(Ptds("run --lanes 4 --report off sh -c 'echo lanes $PTDS_LANES'"), "lanes 4\n"));
-    EXPECT_TRUE(Has(Ptds("run --help"), "guarded, per-thread, stream, strict, observe or none"));
+    EXPECT_TRUE(Has(Ptds("run --help"), "guarded, per-thread, stream, strict, observe or\n"));
     EXPECT_NE(0, Ptds("run --openmp true").status);
 }
 

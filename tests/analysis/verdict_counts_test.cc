@@ -295,24 +295,24 @@ TEST(VerdictCounts, OfLongRunsSweptAtEachCall)
               "overtaken: 56\n"
               "possible races: 982\n"
               "races: 197\n"
-              "races at: 28323303\n",
+              "races at: 28321903\n",
               SaidOfLong(false, true));
 }
 
 TEST(VerdictCounts, OfLongRunsUnderPerThread)
 {
-    EXPECT_EQ("examples at: 232608278\n"
+    EXPECT_EQ("examples at: 232642532\n"
               "given up: 2060\n"
-              "loss definite: 654\n"
-              "loss none: 1679\n"
-              "loss possible: 1655\n"
+              "loss definite: 354\n"
+              "loss none: 1678\n"
+              "loss possible: 1956\n"
               "maybe needed for access: 284\n"
-              "maybe needed for extent: 1131\n"
+              "maybe needed for extent: 1132\n"
               "maybe needed for host: 42\n"
               "maybe needed for opaque: 213\n"
               "maybe needed for race: 67\n"
               "needed: 654\n"
-              "not needed: 1597\n"
+              "not needed: 1596\n"
               "overtaken: 77\n"
               "possible races: 982\n"
               "races: 197\n"
@@ -322,22 +322,22 @@ TEST(VerdictCounts, OfLongRunsUnderPerThread)
 
 TEST(VerdictCounts, OfLongRunsUnderPerThreadSweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 231892596\n"
+    EXPECT_EQ("examples at: 231926850\n"
               "given up: 2060\n"
-              "loss definite: 654\n"
-              "loss none: 1681\n"
-              "loss possible: 1653\n"
+              "loss definite: 354\n"
+              "loss none: 1680\n"
+              "loss possible: 1954\n"
               "maybe needed for access: 286\n"
-              "maybe needed for extent: 1124\n"
+              "maybe needed for extent: 1125\n"
               "maybe needed for host: 42\n"
               "maybe needed for opaque: 212\n"
               "maybe needed for race: 66\n"
               "needed: 654\n"
-              "not needed: 1604\n"
+              "not needed: 1603\n"
               "overtaken: 77\n"
               "possible races: 982\n"
               "races: 197\n"
-              "races at: 28323303\n",
+              "races at: 28321903\n",
               SaidOfLong(true, true));
 }
 
