@@ -180,8 +180,8 @@ enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_F
 
 /* What was handed out for a function that the table does not know. FORWARDER: each call comes after all work of its
  * context, and all later work after it. */
-/* Why the shim made a stream wait: legacy order or an event of the program's promises that order; or neither does, and policy
- * strict orders what conflicts. */
+/* Why the shim made a stream wait: legacy order or an event of the program's promises that order; or neither does, and
+ * policy strict orders what conflicts. */
 enum ptds_edge_why { PTDS_EDGE_PROMISED = 0, PTDS_EDGE_UNPROMISED = 1 };
 
 enum ptds_handed { PTDS_HANDED_LEGACY = 0, PTDS_HANDED_TWIN = 1, PTDS_HANDED_FORWARDER = 2 };

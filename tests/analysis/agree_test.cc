@@ -275,7 +275,8 @@ TEST_P(Agree, TheSummaryAtExit)
     json_t *finding;
     json_array_foreach(findings, i, finding) if (json_is_null(json_object_get(finding, "folded")))
         by_rule[Text(finding, "rule")] += Number(finding, "count");
-    if (Has(summary, "how much faster: ") || Has(summary, "; nothing to gain: ")) { /* which has one finding, and the number of all */
+    if (Has(summary, "how much faster: ") ||
+        Has(summary, "; nothing to gain: ")) { /* which has one finding, and the number of all */
         size_t at = summary.find("ptds: next to mend: ");
         ASSERT_EQ(by_rule.empty(), at == std::string::npos) << summary;
         std::string rule = at == std::string::npos ? "" : summary.substr(at + 20, summary.find(',', at) - at - 20);

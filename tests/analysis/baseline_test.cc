@@ -286,8 +286,9 @@ TEST(Check, WritesMarkdownJUnitAndJson)
             {runs.Recorded(run), "--baseline", json, "--markdown", markdown, "--junit", junit, "--json", machines});
     };
     EXPECT_EQ(1, check({8}).exit);
-    EXPECT_EQ(0u, read_file(markdown).find("### ptds check: fails\n\n1 of 2 findings fail (0 new, 1 grown, against 3 "
-                                           "runs), more calls at 2 call sites; 1 finding passes because the baseline has it; 1 process\n"))
+    EXPECT_EQ(0u, read_file(markdown).find(
+                      "### ptds check: fails\n\n1 of 2 findings fail (0 new, 1 grown, against 3 "
+                      "runs), more calls at 2 call sites; 1 finding passes because the baseline has it; 1 process\n"))
         << read_file(markdown);
     EXPECT_NE(std::string::npos,
               read_file(markdown).find("| **fails** | `sync-copy` | grown | cuMemcpyDtoH\\_v2 in prog: 8 calls"))

@@ -245,7 +245,8 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
              {"Right", "May be wrong: ", "WRONG: ", "Default stream", "Under guarded: ", "Blocked: ", "Start-up: "})
             opens |= line.compare(0, strlen(begin), begin) == 0;
         causes = causes ? !line.empty() : line.compare(0, 8, "The rest") == 0;
-        bool cause = causes && line.compare(0, 2, "  ") == 0 && line.compare(0, 6, "  and ") != 0; /* those are names alone */
+        bool cause =
+            causes && line.compare(0, 2, "  ") == 0 && line.compare(0, 6, "  and ") != 0; /* those are names alone */
         if (!opens && !cause)
             continue;
         compared++;

@@ -158,7 +158,8 @@ TEST(RunCommand, AValueThatTheLibraryRefusesIsRefusedBefore)
     by_environment.env["PTDS_POLICY"] = "no-such";
     Outcome ran = run(by_environment);
     EXPECT_EQ(2, ran.exit) << ran;
-    EXPECT_EQ("ptds run: PTDS_POLICY=no-such: not allowed; guarded, per-thread, stream, strict, observe or none\n", ran.err);
+    EXPECT_EQ("ptds run: PTDS_POLICY=no-such: not allowed; guarded, per-thread, stream, strict, observe or none\n",
+              ran.err);
     EXPECT_TRUE(folder.files().empty()) << "it did not run";
 }
 

@@ -289,7 +289,8 @@ TEST(ScreenLines, WhatTakesMuchInAllHasAdvice)
     EXPECT_TRUE(Has(screen, "each below the floor\n    -> Up to 18 % of the threads' time in all. Load, and set"))
         << screen;
     EXPECT_TRUE(Has(Joined(screen), "set CUDA_MODULE_LOADING=EAGER.")) << screen;
-    EXPECT_TRUE(Has(few.Screen(), "\nSmall, the floor is 1.0 ms (1 % of the GPU part): blocking-module-load\n")) << few.Screen();
+    EXPECT_TRUE(Has(few.Screen(), "\nSmall, the floor is 1.0 ms (1 % of the GPU part): blocking-module-load\n"))
+        << few.Screen();
     EXPECT_FALSE(Has(few.Screen(), load)) << "a twentieth is not much\n" << few.Screen();
 }
 

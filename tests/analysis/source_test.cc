@@ -73,7 +73,8 @@ TEST(Source, FoldedStacksHaveIt)
 {
     Opened opened({TraceOf(python)});
     std::string folded = TakeFile(opened.Export("folded"));
-    EXPECT_EQ("prog (node1 pid 4242);prog 1;prog+0x8000;main;Net.forward;prog+0x20;cuMemcpyDtoH_v2", folded.substr(0, folded.rfind(' ')));
+    EXPECT_EQ("prog (node1 pid 4242);prog 1;prog+0x8000;main;Net.forward;prog+0x20;cuMemcpyDtoH_v2",
+              folded.substr(0, folded.rfind(' ')));
 }
 
 TEST(Source, SarifPointsToIt)

@@ -101,8 +101,7 @@ TEST(Summary, ErrorsComeFirst)
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n"))
-        << summary;
+    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n")) << summary;
     EXPECT_TRUE(Has(summary, "ptds: next to mend: order-given-up, 1 call, cuMemcpyDtoDAsync_v2 at prog+0x20")) << summary;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lucky streams|threads|ordered [ms 50] [launches 255]: kernels add to an array, and after a pause of the host a copy reads it.
+// lucky streams|threads|ordered [ms 50] [launches 255]: kernels add to an array, and after a pause of the host a copy reads
+// it.
 //   streams   kernels and copy on two non-blocking streams, and nothing orders them but the pause: wrong by itself
 //   threads   both on the default stream, from two threads: legacy order makes it right, per-thread streams leave the pause
 //   ordered   as streams, and an event orders them: right

@@ -23,9 +23,8 @@ namespace
 {
 
 const char words[] = "ptds: no CUDA call of this program was seen, so nothing was moved or recorded\n";
-const char words_alone[] =
-    "ptds: no CUDA call of this program was seen, so nothing was moved or recorded (of it alone: a "
-    "process that it started speaks for itself)\n";
+const char words_alone[] = "ptds: no CUDA call of this program was seen, so nothing was moved or recorded (of it alone: a "
+                           "process that it started speaks for itself)\n";
 
 std::string own_stderr()
 {

@@ -142,8 +142,9 @@ void WaitForGate(void *)
         usleep(100);
 }
 
-// One thread loads a module while a host function keeps a stream busy, until the gate opens. Meanwhile this thread writes to a
-// stream of its own, until `enough(writes so far)` or the gate opens. Says whether the module was still being loaded then.
+// One thread loads a module while a host function keeps a stream busy, until the gate opens. Meanwhile this thread writes
+// to a stream of its own, until `enough(writes so far)` or the gate opens. Says whether the module was still being loaded
+// then.
 bool WritesDuringALoad(Library library, std::atomic<unsigned> *writes, const std::function<bool()> &enough)
 {
     CUcontext ctx;

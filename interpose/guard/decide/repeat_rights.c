@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Repeat rights: how they are made and end, under the lock. Called by order.c and by the guard. Must not know the driver, lock, or
- * call malloc.
+ * Repeat rights: how they are made and end, under the lock. Called by order.c and by the guard. Must not know the driver,
+ * lock, or call malloc.
  */
 #include "interpose/guard/decide/repeat_rights.h"
 
