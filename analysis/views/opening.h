@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What every report says first, as lines of text: whether the run was right, what the default stream costs, how long
- * threads were blocked, the start-up, the findings that are told in one line a cause, what to do next.
+ * threads were blocked, the start-up, the findings that are told in one line a cause.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_OPENING_H
 #define PTDS_ANALYSIS_VIEWS_OPENING_H
@@ -46,9 +46,6 @@ void opening_cause_names(struct line *line, size_t columns, const struct sums *s
 struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the run)" */
 
 struct line opening_nothing_found(const struct report *report); /* "No findings: 29 rules looked at 54 calls" */
-
-/* The command to run next. Never cut: half a command is an error for who copies it. */
-struct line opening_next(const struct report *report);
 
 #ifdef __cplusplus
 }

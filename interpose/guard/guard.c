@@ -17,7 +17,7 @@
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
 #include "interpose/guard/carry_out/turn.h"
-#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_choose.h"
 #include "interpose/guard/implicit.h"
 #include "interpose/guard/object_changes.h"
 #include "interpose/state/capture.h"

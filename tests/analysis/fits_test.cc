@@ -12,6 +12,7 @@
 #include "analysis/report/residual.h"
 #include "analysis/views/gap_words.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/opening_next.h"
 #include "analysis/views/text/report_screen.h"
 #include "analysis/views/text/report_summary.h"
 #include "tests/analysis/exported.h"

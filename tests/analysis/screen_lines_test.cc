@@ -7,6 +7,7 @@
 
 #include "analysis/views/file_word.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/opening_next.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/text/report_text.h"
 #include "analysis/views/text/report_screen.h"

@@ -5,6 +5,7 @@
 
 #include "analysis/report/outcome.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/opening_next.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

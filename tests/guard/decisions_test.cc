@@ -15,7 +15,7 @@
 
 extern "C" {
 #include "interpose/base/pages.h"
-#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_choose.h"
 #include "interpose/guard/decide/order_lane.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"

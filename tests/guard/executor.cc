@@ -5,7 +5,7 @@
 
 extern "C" {
 #include "interpose/guard/decide/lane_limits.h"
-#include "interpose/guard/decide/order.h"
+#include "interpose/guard/decide/order_choose.h"
 #include "interpose/guard/decide/order_lane.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/repeat_rights.h"

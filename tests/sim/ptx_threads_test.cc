@@ -133,7 +133,7 @@ TEST_F(Ptx, TimeThatPasses)
     EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
     EXPECT_GE(Now() - from, 40000000u);
     EXPECT_LT(Now() - from, 4000000000u) << "not one after the other: that takes 40 s";
-    EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 35000000u);
+    EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 20000000u);
     EXPECT_EQ(1024u, Out(1)[0]);
     // Its own stack is nothing that others see.
     spin = Kernel(".local .align 8 .b8 stack[8];\nmov.u64 %rd1, %clock64;\nAGAIN:\nmov.u64 %rd2, %clock64;\n"
@@ -142,7 +142,7 @@ TEST_F(Ptx, TimeThatPasses)
     used = Now(CLOCK_PROCESS_CPUTIME_ID);
     EXPECT_EQ(CUDA_SUCCESS, Start(spin, 1, 4));
     EXPECT_EQ(1028u, Out(1)[0]);
-    EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 19000000u);
+    EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 15000000u);
     CUfunction sleeps = Kernel("mov.u64 %rd1, %clock64;\nnanosleep.u32 20000000;\nmov.u64 %rd2, %clock64;\n"
                                "sub.u64 %rd1, %rd2, %rd1;\nst.global.u64 [%rd20], %rd1;");
     EXPECT_EQ(CUDA_SUCCESS, Start(sleeps));
@@ -164,7 +164,7 @@ TEST_F(Ptx, AKernelSeesWhatTheHostWrites)
         struct timespec nap = {0, 100000000};
         nanosleep(&nap, nullptr);
         EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr)) << load;
-        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 90000000u) << load;
+        EXPECT_LT(Now(CLOCK_PROCESS_CPUTIME_ID) - used, 60000000u) << load;
         __atomic_store_n(flag, 5, __ATOMIC_RELEASE);
         EXPECT_EQ(5u, Out(1)[0]);
         EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(flag));

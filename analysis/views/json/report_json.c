@@ -14,6 +14,7 @@
 #include "analysis/views/removal_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/opening_next.h"
 #include "analysis/views/repair/repair_words.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/verdict_words.h"

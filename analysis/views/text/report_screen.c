@@ -7,6 +7,7 @@
 #include "analysis/base/sink.h"
 #include "analysis/report/outcome.h"
 #include "analysis/views/gap_words.h"
+#include "analysis/views/opening_next.h"
 #include "analysis/views/text/screen_put.h"
 
 #include "analysis/views/residual_words.h"

@@ -214,7 +214,7 @@ static int mark_for(const struct lane *lane, moment until, moment most)
     return best;
 }
 
-static int take_unpromised(struct order *o, unsigned other)
+static uint32_t take_unpromised(struct order *o, unsigned other)
 {
     uint64_t bit = UINT64_C(1) << other % 64, was = o->unpromised[other / 64];
     o->unpromised[other / 64] = was & ~bit;
@@ -225,15 +225,15 @@ struct order_wait order_wait_until(struct order *o, unsigned other, moment until
 {
     const struct lane *others = o->lanes[other];
     if (others->last <= promised && !others->gone && !others->eager && !others->waits)
-        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last, 0};
+        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, 0, others->last};
     int mark = mark_for(others, until, promised);
     if (mark < 0 && others->last > promised)
         o->too_wide++;
     if (mark < 0)
         mark = mark_for(others, until, UINT64_MAX);
     if (mark < 0)
-        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last, 0};
-    return (struct order_wait){(uint16_t)other, (int16_t)mark, covered(others, mark), 0};
+        return (struct order_wait){(uint16_t)other, ORDER_NEWEST, 0, others->last};
+    return (struct order_wait){(uint16_t)other, (int16_t)mark, 0, covered(others, mark)};
 }
 
 static void make_wait(struct order *o, unsigned lane, struct order_wait wait)
@@ -265,7 +265,7 @@ static void plan_waits(struct order *o, const struct order_op *op, struct order_
         moment until = o->need[other];
         o->need[other] = 0;
         o->needing[newest] = o->needing[--o->needs];
-        int unpromised = take_unpromised(o, other);
+        uint32_t unpromised = take_unpromised(o, other);
         if (until <= o->lanes[lane]->ordered[other])
             continue;
         moment promised = unpromised || op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
@@ -339,74 +339,6 @@ void order_memory_gone(struct order *o, struct memory *memory)
     if (memory->ledger)
         ledger_drop(memory->ledger);
     memory->ledger = NULL;
-}
-
-/* ---- the choice of a lane ---- */
-
-/* The lane of the newest work that the operation has to come after; -1: there is none that is not done. */
-static int newest_needed(const struct order *o, const struct touched *touched, unsigned asking, moment *at)
-{
-    int found = -1;
-    *at = 0;
-    for (unsigned i = 0; touched && i < touched->count; i++) {
-        const struct ledger *ledger = touched->at[i].memory->ledger;
-        for (unsigned e = 0; ledger && e < ledger->count; e++) {
-            unsigned lane = ledger->at[e].lane;
-            moment first;
-            moment newest = ledger_conflict(&ledger->at[e], &touched->at[i], o->lanes[lane]->completed, &first);
-            if (newest > *at && order_promised(o, asking, lane) >= newest) {
-                *at = newest;
-                found = (int)lane;
-            }
-        }
-    }
-    return found;
-}
-
-static unsigned longest_idle(const struct order *o, const uint16_t *lanes, unsigned count)
-{
-    unsigned idle = lanes[0];
-    for (unsigned i = 1; i < count; i++) {
-        if (o->lanes[lanes[i]]->last < o->lanes[idle]->last)
-            idle = lanes[i];
-    }
-    return idle;
-}
-
-static unsigned newest_used(const struct order *o, const uint16_t *lanes, unsigned count)
-{
-    unsigned newest = lanes[0];
-    for (unsigned i = 1; i < count; i++) {
-        if (o->lanes[lanes[i]]->last > o->lanes[newest]->last)
-            newest = lanes[i];
-    }
-    return newest;
-}
-
-static int are_done(const struct order *o, const uint16_t *lanes, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (o->lanes[lanes[i]]->last > o->lanes[lanes[i]]->completed)
-            return 0;
-    }
-    return 1;
-}
-
-/* Another stream than the last one costs the device time. So work stays there that touches nothing or everything, which is
- * no chain, and work that has nothing to run beside: in a program that waits after each kernel this is all of it. */
-unsigned order_choose(const struct order *o, const struct order_op *op, const uint16_t *lanes, unsigned count)
-{
-    moment at;
-    if (count == 1)
-        return lanes[0];
-    if (op->join == JOIN_ALL || !op->touched || op->touched->opaque || !op->touched->count || are_done(o, lanes, count))
-        return newest_used(o, lanes, count);
-    int needed = newest_needed(o, op->touched, lanes[0], &at);
-    for (unsigned i = 0; needed >= 0 && i < count; i++) {
-        if (lanes[i] == needed && o->lanes[needed]->last == at)
-            return lanes[i];
-    }
-    return longest_idle(o, lanes, count);
 }
 
 void order_reset(struct order *o)

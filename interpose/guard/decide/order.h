@@ -7,8 +7,8 @@
  * A lane is a stream whose work runs in order. Operations are numbered through the whole process by moments, 1 the first.
  * Two things are kept of each lane: what legacy order promises that its next operation comes after, and what that really
  * comes after on the GPU. An operation that conflicts with an earlier, promised one waits for it unless it really comes
- * after it already. No wait ever covers more than was promised: work that legacy lets run side by side may wait for each
- * other.
+ * after it already. Except under strict, no wait ever covers more than was promised: work that legacy lets run side by side
+ * may wait for each other.
  */
 #ifndef PTDS_ORDER_H
 #define PTDS_ORDER_H
@@ -136,9 +136,9 @@ struct order_op {
  * lanes. */
 struct order_wait {
     uint16_t lane;
-    int16_t mark;   /* ORDER_NEWEST: record an event there now */
-    moment until;   /* what it covers of that lane */
-    int unpromised; /* 1: legacy and the program promise less: two uses of one memory that nothing else orders */
+    int16_t mark;        /* ORDER_NEWEST: record an event there now */
+    uint32_t unpromised; /* 1: legacy and the program promise less: two uses of one memory that nothing else orders */
+    moment until;        /* what it covers of that lane */
 };
 
 struct order_plan {
@@ -160,9 +160,6 @@ void order_touch(struct order *o, unsigned lane, const struct touched *touched);
 
 /* The memory is gone; forgets who touched it. */
 void order_memory_gone(struct order *o, struct memory *memory);
-
-/* The best lane for the operation among several of one thread. */
-unsigned order_choose(const struct order *o, const struct order_op *op, const uint16_t *lanes, unsigned count);
 
 /* Up to which moment the operations of `other` are promised to the next operation of `lane`. UINT64_MAX: all. */
 moment order_promised(const struct order *o, unsigned lane, unsigned other);
