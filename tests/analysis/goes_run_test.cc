@@ -95,7 +95,9 @@ Runs RunsUnder(const Folder &folder, const std::string &policy, const std::vecto
     return all;
 }
 
-/* Gone is what is in no run under the policy; stayed, of what every run under observe found, what is in one of them. */
+/* Gone is what is in no run under the policy; stayed, of what every run under observe found, what is in one of them. A
+ * slow-call is nothing but the time that a call took, by itself, on this machine at that moment: none of them need come
+ * again. */
 void Compare(const Runs &observed, const Runs &after, const std::string &policy, Counted *counted)
 {
     for (const auto &[id, said] : observed.found) {
@@ -104,7 +106,7 @@ void Compare(const Runs &observed, const Runs &after, const std::string &policy,
             EXPECT_FALSE(there) << said.rule << " " << id << ": " << said.text << ", and is there under " << policy;
             counted->gone++;
         }
-        if (said.text == "no policy removes it" && observed.runs.at(id) == RUNS) {
+        if (said.text == "no policy removes it" && observed.runs.at(id) == RUNS && said.rule != "slow-call") {
             EXPECT_TRUE(there) << said.rule << " " << id << ": " << said.text << ", and is gone under " << policy;
             counted->stayed++;
         }
