@@ -97,7 +97,7 @@ bool environment_set(const char *library, const char *policy, const char *trace,
     if (!set_list("LD_PRELOAD", library, environment_preload) || !set_or_not(MOMENTS_VARIABLE, moments))
         return false;
     if (library == NULL)
-        return true;
+        return setenv("PTDS_DISABLE", "1", 1) == 0; /* an enabled Python would bring it in by itself */
     bool sound = setenv("PTDS_POLICY", policy, 1) == 0 && setenv("PTDS_REPORT", "off", 1) == 0 &&
                  unsetenv("PTDS_LOG") == 0 && unsetenv("PTDS_DISABLE") == 0;
     return sound && set_or_not("PTDS_TRACE", trace);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Changes the environment of this process, which the program then gets. library NULL: without the shim, also where the
- * caller preloads it. trace NULL: no record is made. moments NULL: the begin and end of the CUDA work are not noted;
+ * caller preloads it, or a Python is enabled (scripts/python). trace NULL: no record is made. moments NULL: the begin and end of the CUDA work are not noted;
  * else the folder for them. False without memory. */
 bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
 
