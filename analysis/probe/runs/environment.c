@@ -115,6 +115,11 @@ bool environment_set_lanes(unsigned lanes)
     return lanes == 0 || set_number("PTDS_LANES", lanes);
 }
 
+bool environment_set_explicit(bool moves)
+{
+    return !moves || setenv("PTDS_EXPLICIT_LEGACY", "remap", 1) == 0;
+}
+
 bool environment_set_seed(unsigned seed)
 {
     return seed != 0 ? set_number("PTDS_SHAKE", seed) : unsetenv("PTDS_SHAKE") == 0;
