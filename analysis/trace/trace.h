@@ -142,6 +142,13 @@ static inline bool word_reaches(uint64_t word)
     return word >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ;
 }
 
+/* Whether the word of a launch is where a part of a memory begins or ends (PTDS_PART_), and no pointer. */
+static inline bool word_is_part(uint64_t word)
+{
+    uint64_t place = word >> PTDS_LAUNCH_ADDRESS_BITS;
+    return place == PTDS_PART_BEGIN || place == PTDS_PART_END;
+}
+
 /* For reader and merge: records lie one behind the other, and the next one is found only when this one's size has arrived:
  * what comes in a moment is asked for ahead, whatever lies there. */
 static inline void record_soon(const unsigned char *record)

@@ -118,7 +118,7 @@ static void touch_word(struct recorded *r, struct step *step, uint64_t word, con
     uint32_t place = (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
     if (word_reaches(word))
         touch(r, step, (uint32_t)word, place == PTDS_REACHES_WRITE);
-    else if (!(kernel->nothing & place_bit(place)))
+    else if (!word_is_part(word) && !(kernel->nothing & place_bit(place)))
         touch(r, step, memory_at(r, launch_address(word)), !(kernel->reads & place_bit(place)));
 }
 

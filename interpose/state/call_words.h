@@ -55,6 +55,13 @@ static inline void call_words_reaches(struct call *C, uint32_t uid, int writes)
         C->word[C->words++] = uid | (writes ? PTDS_REACHES_WRITE : PTDS_REACHES_READ) << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
+/* Behind those: the bytes of a memory to which the launch's pointers into it lead, and no others. Two words. */
+static inline void call_words_part(struct call *C, uint64_t begin, uint64_t end)
+{
+    C->word[C->words++] = begin | PTDS_PART_BEGIN << PTDS_LAUNCH_ADDRESS_BITS;
+    C->word[C->words++] = end | PTDS_PART_END << PTDS_LAUNCH_ADDRESS_BITS;
+}
+
 /* A launch's shape: its first words. attributes: PTDS_LAUNCH_COOPERATIVE and the like. */
 enum { SHAPE_WORDS = 3 };
 static inline void call_words_shape(uint64_t *word, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -18,6 +18,7 @@ struct memory {
     uint8_t kind;            /* enum ptds_memory_kind */
     uint8_t host;            /* the host can touch it while work is pending: pinned, registered, managed */
     uint8_t unknown;         /* enum memory_unknown: pointers may lie in it that nobody has seen */
+    uint8_t parts;           /* so many more launches look at which part of it they touch; the guard's */
     uint32_t context_uid;    /* of `context`, which may be another one's entry by now; 0 not known */
     struct context *context; /* where it was allocated: a free waits for that one, whichever is current */
     struct ledger *ledger;   /* the guard's: who touched it; NULL nobody yet */

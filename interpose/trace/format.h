@@ -173,6 +173,10 @@ enum ptds_stream_kind {
  * operation touches past what its words name: a pointer in memory leads to it, a texture was made of it, an array is it. */
 #define PTDS_REACHES_READ UINT64_C(0x1ffe)
 #define PTDS_REACHES_WRITE UINT64_C(0x1fff)
+/* In the same place of a launch's words, in pairs: the other bits are the address where a part of a memory begins, and
+ * where it ends. The launch's pointers into that memory lead to no other bytes of it. */
+#define PTDS_PART_BEGIN UINT64_C(0x1ffc)
+#define PTDS_PART_END UINT64_C(0x1ffd)
 #define PTDS_NO_VARIABLES 0xffffffffu      /* KERNEL: its module has none */
 #define PTDS_CONSTANT_VARIABLES (1u << 31) /* KERNEL: beside the uid, kernels only read them */
 
@@ -316,8 +320,8 @@ enum ptds_op {
                                  8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
                                  the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
                                  bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
-                                 written before that have 0 there. Then PTDS_REACHES_ words; and only these where
-                                 the pointers are more than there is room for */
+                                 written before that have 0 there. Then PTDS_PART_ words; then PTDS_REACHES_
+                                 words, and only these where the pointers are more than there is room for */
     PTDS_OP_COPY = 2,         /* dst PTR, src PTR, width N, height (1: plain; of a volume the rows of all slices), dst pitch
                                  N, src pitch N; of a volume with a side whose slices do not follow each other row by row
                                  then, of each side, N from its first byte to past the last, 0 where they do (traces

@@ -28,6 +28,9 @@ TEST_P(Rows, TouchNoMoreThanTheyReach)
 #define COPY "1@1 copy s=B1 src=B dst=A bytes=16 height=4 pitch=64 from-pitch=256 "
 #define THEN(place, bytes) "\n1@2 memset s=L dst=" place " bytes=" bytes "\n"
 
+#define FIRST_PART "1@1 launch s=B1 k=one args=A facts=w0 parts=A:A+128\n"
+#define SECOND_PART(part) "1@2 launch s=L k=one args=A+128 facts=w0 parts=" part "\n"
+
 const VerdictCase cases[] = {
     {"first_row", COPY THEN("A", "16"), "fan-in 1>2 maybe needed(extent)"},
     {"between_rows", COPY THEN("A+16", "16"), "fan-in 1>2 maybe needed(extent)"},
@@ -69,6 +72,31 @@ const VerdictCase cases[] = {
      "1@0 alloc m=J ptr=0x60000 bytes=64 kind=array\n"
      "1@1 copy s=B1 src=B dst=0x50000 to=array bytes=64 span=128 reaches=I\n"
      "1@2 copy s=L src=0x60000 from=array dst=H to=pinned bytes=64 reaches==J\n",
+     "fan-in 1>2 not needed"},
+    {"parts_beside_each_other", FIRST_PART SECOND_PART("A+128:A+256"), "fan-in 1>2 not needed"},
+    {"parts_that_share_a_byte", FIRST_PART SECOND_PART("A+127:A+256"), "fan-in 1>2 maybe needed(extent)"},
+    {"no_part_at_all", FIRST_PART SECOND_PART("A+64:A+64"), "fan-in 1>2 not needed"},
+    {"a_part_that_ends_before_it_begins", FIRST_PART SECOND_PART("A+128:A+127"), "fan-in 1>2 maybe needed(extent)"},
+    {"a_part_of_nothing", FIRST_PART SECOND_PART("0x90000:0x90010"), "fan-in 1>2 maybe needed(extent)"},
+    {"a_part_beyond_its_memory", FIRST_PART SECOND_PART("A+128:A+4097"), "fan-in 1>2 maybe needed(extent)"},
+    {"a_part_and_a_memset_beside_it", FIRST_PART "1@2 memset s=L dst=A+128 bytes=64\n", "fan-in 1>2 not needed"},
+    {"a_part_and_a_memset_in_it", FIRST_PART "1@2 memset s=L dst=A+64 bytes=64\n", "fan-in 1>2 maybe needed(extent)"},
+    {"a_part_and_all_of_it", FIRST_PART "1@2 launch s=L k=all args=A facts=w0\n", "fan-in 1>2 maybe needed(extent)"},
+    {"parts_that_are_read",
+     "1@1 launch s=B1 k=get args=A facts=r0 parts=A:A+128\n1@2 launch s=L k=get args=A facts=r0 parts=A:A+128\n",
+     "fan-in 1>2 not needed"},
+    {"a_part_of_one_of_two_memories",
+     "1@1 launch s=B1 k=two args=A,B facts=w0,w1 parts=A:A+128\n1@2 launch s=L k=one args=B facts=w0\n",
+     "fan-in 1>2 maybe needed(access)"},
+    {"parts_of_both",
+     "1@1 launch s=B1 k=two args=A,B facts=w0,w1 parts=A:A+128,B:B+64\n"
+     "1@2 launch s=L k=two args=A+128,B+64 facts=w0,w1 parts=A+128:A+256,B+64:B+128\n",
+     "fan-in 1>2 not needed"},
+    {"parts_and_what_is_reached",
+     "1@1 launch s=B1 k=one args=A facts=indirect,w0 parts=A:A+128 reaches=B\n1@2 launch s=L k=one args=B facts=w0\n",
+     "fan-in 1>2 maybe needed(access)"},
+    {"parts_of_a_kernel_without_facts",
+     "1@1 launch s=B1 k=odd args=A parts=A:A+128\n1@2 launch s=L k=odd args=A+128 parts=A+128:A+256\n",
      "fan-in 1>2 not needed"},
 };
 INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(cases), VerdictCase::Name);

@@ -41,7 +41,7 @@ struct ExtentsKernel {
     }
 
 private:
-    static const uint8_t *Bytes(const void *data, unsigned at)
+    static const uint8_t *Bytes(const void *data, unsigned at, unsigned)
     {
         return static_cast<const std::vector<uint8_t> *>(data)->data() + at;
     }

@@ -37,11 +37,12 @@ protected:
     {
         return unsigned(order_lane_open(&o_, kind, 0, eager));
     }
-    void add(unsigned lane, struct memory *memory = nullptr)
+    void add(unsigned lane, struct memory *memory = nullptr, uint64_t begin = 0, uint64_t end = UINT64_MAX,
+             uint32_t writes = 1)
     {
         struct touched touched = {};
         touched.count = memory != nullptr;
-        touched.at[0] = {memory, 0, UINT64_MAX, 1};
+        touched.at[0] = {memory, begin, end, writes};
         struct order_op op = {};
         op.lane = uint16_t(lane);
         op.work = 1;
@@ -130,6 +131,68 @@ TEST_F(Decisions, WhichOfAThreadsLanes)
                 add(lanes[which]);
                 EXPECT_EQ(choice(&own), lanes[(which + 1) % count]) << where << ", which has gone on since";
             }
+}
+
+/* Two lanes with a half each: the second one waits once for what came before anybody looked at parts, and not for the
+ * other half. A part that overlaps waits. */
+TEST_F(Decisions, HalvesOfAMemoryGoSideBySide)
+{
+    struct memory memory = make_memory(1);
+    const unsigned one = open(LANE_DEFAULT), other = open(LANE_DEFAULT);
+    for (int i = 0; i < 3; i++)
+        add(one, &memory);
+    EXPECT_EQ(0, memory.parts) << "nobody else is there";
+    add(other, &memory);
+    EXPECT_TRUE(waits_for_one(one));
+    EXPECT_EQ(64, memory.parts);
+    add(one, &memory, 0, 100);
+    EXPECT_TRUE(waits_for_one(other)) << "that was all of it";
+    for (int i = 0; i < 100; i++) {
+        add(other, &memory, 100, 200);
+        ASSERT_EQ(0, plan_.count) << i;
+        add(one, &memory, 0, 100);
+        ASSERT_EQ(0, plan_.count) << i;
+        ASSERT_EQ(64, memory.parts);
+    }
+    add(one, &memory, 50, 101);
+    EXPECT_TRUE(waits_for_one(other)) << "one byte of the other half";
+    add(other, &memory, 100, 200, 0);
+    EXPECT_TRUE(waits_for_one(one)) << "a read comes after that, too";
+}
+
+/* Where a lane is alone again, it soon does without parts, and gets its repeat rights back. */
+TEST_F(Decisions, PartsAreLookedAtForAWhile)
+{
+    struct memory memory = make_memory(1);
+    const unsigned one = open(LANE_DEFAULT), other = open(LANE_DEFAULT);
+    add(one, &memory);
+    add(other, &memory);
+    promises_done(&o_, one, o_.now);
+    promises_done(&o_, other, o_.now);
+    for (int left = 63; left >= 0; left--) {
+        add(one, &memory, 0, 100);
+        ASSERT_EQ(left, memory.parts);
+    }
+    add(one, &memory, 0, 100);
+    EXPECT_EQ(0, memory.parts);
+    add(one, &memory);
+    add(one, &memory);
+    struct touched touched = {};
+    touched.count = 1;
+    touched.at[0] = {&memory, 0, UINT64_MAX, 1};
+    EXPECT_EQ(1, repeat_rights_use(&o_, uint16_t(one), &touched));
+}
+
+/* Reads are in nobody's way. */
+TEST_F(Decisions, WhatAllReadIsNotLookedAtInParts)
+{
+    struct memory memory = make_memory(1);
+    const unsigned one = open(LANE_DEFAULT), other = open(LANE_DEFAULT);
+    for (int i = 0; i < 3; i++) {
+        add(one, &memory, 0, UINT64_MAX, 0);
+        add(other, &memory, 0, UINT64_MAX, 0);
+    }
+    EXPECT_EQ(0, memory.parts);
 }
 
 /* A program that waits after each kernel stays on one stream, wherever that is among the thread's lanes. */

@@ -269,6 +269,28 @@ TEST_F(Ledger, BytesBesideEachOtherDoNot)
     EXPECT_EQ((Moments{0, UINT64_MAX}), conflict(0, 1, 400, 500));
 }
 
+TEST_F(Ledger, PartsAfterAllOfIt)
+{
+    note(0, 1, 1);
+    note(0, 1, 2);
+    note(0, 1, 5, 100, 200);
+    EXPECT_EQ((Moments{5, 1}), conflict(0, 1, 100, 200));
+    EXPECT_EQ((Moments{2, 1}), conflict(0, 1, 300, 400)) << "what is newer lies elsewhere";
+    EXPECT_EQ((Moments{0, UINT64_MAX}), conflict(0, 1, 300, 400, 2));
+    note(0, 0, 6);
+    note(0, 0, 7, 0, 10);
+    EXPECT_EQ((Moments{6, 1}), conflict(0, 1, 300, 400)) << "reads, too";
+    EXPECT_EQ((Moments{2, 1}), conflict(0, 0, 300, 400));
+    note(0, 1, 8);
+    EXPECT_EQ((Moments{8, 1}), conflict(0, 1, 300, 400)) << "all of it again";
+    note(0, 1, 9, 100, 200);
+    EXPECT_EQ((Moments{8, 1}), conflict(0, 1, 300, 400)) << "and the oldest of both times";
+    EXPECT_EQ((Moments{9, 1}), conflict(0, 1, 150, 160));
+    o_.lanes[0]->completed = 9;
+    note(0, 1, 10, 100, 200);
+    EXPECT_EQ((Moments{0, UINT64_MAX}), conflict(0, 1, 300, 400, 9));
+}
+
 TEST_F(Ledger, WhatIsDoneConflictsNoMore)
 {
     note(0, 1, 4, 100, 200);

@@ -356,6 +356,8 @@ private:
         const bool may_reach = op == PTDS_OP_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_GRAPH_LAUNCH;
         if (may_reach && reaches)
             return (place == PTDS_REACHES_READ ? "reads:" : "writes:") + std::to_string(low);
+        if (op == PTDS_OP_LAUNCH && (place == PTDS_PART_BEGIN || place == PTDS_PART_END))
+            return (place == PTDS_PART_BEGIN ? "from:" : "to:") + address(low);
         if (op == PTDS_OP_LAUNCH && i >= 3)
             return address(low) + "/" + std::to_string(place);
         if (op == PTDS_OP_LAUNCH) {

@@ -33,6 +33,7 @@
  *
  *   blocks=N    of a launch: its grid, of 1024 threads each; else it has no shape that means anything
  *
+ *   parts=NAME+N:NAME+N  of launches: the bytes to which pointers into that memory lead
  *   reaches=NAME,=NAME   of launches and copies: memory that no word names, written or (=) read
  *
  *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation

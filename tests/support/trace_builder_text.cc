@@ -245,6 +245,18 @@ private:
         }
     }
 
+    // A+64:A+128,B:B+4
+    void AddParts(const std::string &parts, CallSpec *call)
+    {
+        std::istringstream list(parts);
+        std::string part;
+        while (std::getline(list, part, ',')) {
+            size_t colon = part.find(':');
+            call->words.push_back(Address(part.substr(0, colon)) | PTDS_PART_BEGIN << PTDS_LAUNCH_ADDRESS_BITS);
+            call->words.push_back(Address(part.substr(colon + 1)) | PTDS_PART_END << PTDS_LAUNCH_ADDRESS_BITS);
+        }
+    }
+
     void FillAlloc(const std::string &name, Pairs *pairs, CallSpec *call)
     {
         const char *usual = name == "alloc-host"    ? "pinned"
@@ -286,6 +298,7 @@ private:
         if (pairs->count("k") != 0)
             call->object =
                 KernelId(Take(pairs, "k", ""), params, Variables(Take(pairs, "vars", "none")), Take(pairs, "facts", ""));
+        AddParts(Take(pairs, "parts", ""), call);
         AddReached(Take(pairs, "reaches", ""), call);
     }
 

@@ -23,6 +23,8 @@ static unsigned launch(const struct call *call, struct named_range out[NAMED_RAN
     unsigned count = 0;
     *all &= call->words > LAUNCH_WORDS_AT; /* a kernel that names no memory reaches it some other way */
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
+        if (word_is_part(call_word(call, i)))
+            continue;
         if (count == NAMED_RANGE_MOST || word_reaches(call_word(call, i))) {
             *all = false;
             break;

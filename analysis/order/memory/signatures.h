@@ -18,4 +18,31 @@ static inline const struct signature *signatures_of(struct verdicts *v, uint32_t
 }
 void signatures_free(struct verdicts *v);
 
+/* How the memory is accessed to which the parameter at this place leads; sets *next to the parameter after it. NONE: the
+ * code says that it leads to no memory. */
+static inline enum access signatures_search(const struct signature *signature, uint32_t place,
+                                            const struct parameter **next)
+{
+    const struct parameter *at = signature->parameters;
+    while (at->at != SIGNATURE_END && at->at != place)
+        at++;
+    if (at->at == SIGNATURE_END)
+        return signature->by_code ? ACCESS_NONE : ACCESS_UNKNOWN;
+    *next = at + 1;
+    return (enum access)at->access;
+}
+
+/* The same. Words are in the order of parameters: mostly it is the parameter after the last, or soon after it. */
+static inline enum access signatures_access_at(const struct signature *signature, uint32_t place,
+                                               const struct parameter **next)
+{
+    const struct parameter *at = *next;
+    while (at->at < place)
+        at++;
+    if (__builtin_expect(at->at != place, 0))
+        return signatures_search(signature, place, next);
+    *next = at + 1;
+    return (enum access)at->access;
+}
+
 #endif

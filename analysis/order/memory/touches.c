@@ -18,6 +18,7 @@
 #include "analysis/order/memory/memory_use.h"
 #include "analysis/order/memory/remembered.h"
 #include "analysis/order/memory/signatures.h"
+#include "analysis/order/memory/touch_parts.h"
 
 struct operation {
     struct edge_query by;
@@ -140,37 +141,6 @@ static void add_whole(struct verdicts *v, struct operation *operation, struct me
             &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-/* The place of the word's parameter (offset / 8). */
-static inline uint32_t place_of(uint64_t word)
-{
-    return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
-}
-
-/* How the memory is accessed to which the parameter at this place leads; sets *next to the parameter after it. NONE: the
- * code says that it leads to no memory. */
-static enum access search_access(const struct signature *signature, uint32_t place, const struct parameter **next)
-{
-    const struct parameter *at = signature->parameters;
-    while (at->at != SIGNATURE_END && at->at != place)
-        at++;
-    if (at->at == SIGNATURE_END)
-        return signature->by_code ? ACCESS_NONE : ACCESS_UNKNOWN;
-    *next = at + 1;
-    return (enum access)at->access;
-}
-
-/* The same. Words are in the order of parameters: mostly it is the parameter after the last, or soon after it. */
-static INLINE enum access access_at(const struct signature *signature, uint32_t place, const struct parameter **next)
-{
-    const struct parameter *at = *next;
-    while (at->at < place)
-        at++;
-    if (__builtin_expect(at->at != place, 0))
-        return search_access(signature, place, next);
-    *next = at + 1;
-    return (enum access)at->access;
-}
-
 /* Whether the launch says which parameter each word is. A single word at place 0 may be of a trace that does not say. */
 static inline bool offsets_are_known(struct verdicts *v, const struct call *call, const struct signature *signature)
 {
@@ -192,7 +162,8 @@ static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by
     for (; word < end; word += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, word, sizeof value);
-        enum access access = signature != NULL ? access_at(signature, place_of(value), &next) : ACCESS_UNKNOWN;
+        enum access access =
+            signature != NULL ? signatures_access_at(signature, launch_offset(value) / 8, &next) : ACCESS_UNKNOWN;
         if (__builtin_expect(access == ACCESS_NONE, 0))
             continue;
         const struct memory *memory = access_cache_touch(v, by, order, launch_address(value), access);
@@ -209,8 +180,10 @@ static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t strand, const str
                                   uint32_t words)
 {
     unsigned classes = 0;
-    for (uint32_t i = from; i < words; i++)
-        classes |= add_reached(v, strand, access_cache_order(v, i - LAUNCH_WORDS_AT), call_word(call, i));
+    for (uint32_t i = from; i < words; i++) {
+        if (word_reaches(call_word(call, i)))
+            classes |= add_reached(v, strand, access_cache_order(v, i - LAUNCH_WORDS_AT), call_word(call, i));
+    }
     return classes;
 }
 
@@ -267,11 +240,15 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t str
     bool known = signature->parameters != NULL && offsets_are_known(v, call, signature),
          all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
     uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST, pointers = words;
-    while (pointers > LAUNCH_WORDS_AT && word_reaches(call_word(call, pointers - 1)))
+    while (pointers > LAUNCH_WORDS_AT &&
+           (word_reaches(call_word(call, pointers - 1)) || word_is_part(call_word(call, pointers - 1))))
         pointers--;
     unsigned opaque = signature->opaque || is_opaque(call) ? TOUCHES_ALL : 0, touches = add_host(call);
     struct toucher by = access_cache_toucher(v, strand);
-    touches |= known ? add_pointers(v, &by, call, signature, pointers) : add_pointers(v, &by, call, NULL, pointers);
+    if (pointers != words && word_is_part(call_word(call, pointers)))
+        touches |= touch_parts_of_launch(v, &by, call, known ? signature : NULL, pointers);
+    else
+        touches |= known ? add_pointers(v, &by, call, signature, pointers) : add_pointers(v, &by, call, NULL, pointers);
     if (pointers != words)
         touches |= add_unnamed(v, strand, call, pointers, words);
     if (!signature->plain)

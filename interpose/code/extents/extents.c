@@ -159,7 +159,7 @@ static struct extent limited(const struct code_extent_step *step, struct extent 
 
 static struct extent parameter(const struct doing *doing, const struct code_extent_step *step)
 {
-    const uint8_t *bytes = doing->launch->bytes(doing->launch->data, step->a);
+    const uint8_t *bytes = doing->launch->bytes(doing->launch->data, step->a, step->b);
     int64_t value = 0;
     int32_t half;
     if (!bytes)

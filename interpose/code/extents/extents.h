@@ -16,7 +16,7 @@ struct extent {
 /* What a launch says. */
 struct extents_launch {
     uint32_t threads[3], blocks[3];
-    const uint8_t *(*bytes)(const void *data, unsigned at); /* of the parameters from byte `at` on */
+    const uint8_t *(*bytes)(const void *data, unsigned a, unsigned b); /* of a parameter's step; NULL: not known */
     const void *data;
 };
 

@@ -8,6 +8,7 @@
 
 #include "interpose/base/program_array.h"
 #include "interpose/footprint/launches/bases.h"
+#include "interpose/footprint/launches/launch_parts.h"
 #include "interpose/footprint/launches/plain_launch.h"
 #include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/state/hooks.h"
@@ -123,8 +124,10 @@ void launches_arguments(struct call *C, CUfunction function, CUstream named, voi
         kernel = NULL;
         params = extra = NULL;
     }
-    if (kernel && !extra && plain_launch_keep(C, kernel, params))
+    if (kernel && !extra && plain_launch_keep(C, kernel, params)) {
+        launch_parts_limit(C, kernel, params);
         return;
+    }
     if (!launches_touch(C, kernel, named, params, extra))
         C->flags |= PTDS_CALL_OPAQUE;
 }

@@ -31,6 +31,10 @@ static int has_one_range(const struct memory *memory)
 static void add_memory(struct shown *shown, const struct access *access)
 {
     const struct memory *memory = access->memory;
+    if (access->end != UINT64_MAX) {
+        add(shown, access->begin, access->end, access->writes);
+        return;
+    }
     if (memory->kind == PTDS_MEMORY_GLOBAL)
         add(shown, 0, 0, access->writes);
     if (memory->base)

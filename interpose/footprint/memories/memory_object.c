@@ -34,6 +34,7 @@ struct memory *memory_object_new(uint32_t kind, uint64_t base, uint64_t bytes)
     object->of_graph = 0;
     object->known_since = 0;
     STORE(memory->unknown, UNKNOWN_SOME);
+    STORE(memory->parts, 0);
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);
     STORE(memory->kind, (uint8_t)kind);

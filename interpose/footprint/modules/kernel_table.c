@@ -15,6 +15,7 @@
 #include "interpose/env/env.h"
 #include "interpose/footprint/memories/pageable.h"
 #include "interpose/footprint/modules/guess_by_name.h"
+#include "interpose/footprint/modules/kernel_extents.h"
 #include "interpose/footprint/pointers/pointer_tables.h"
 #include "interpose/record/recorder.h"
 #include "interpose/state/capture.h"
@@ -148,6 +149,7 @@ void kernel_table_take(struct kernel *kernel, const struct code_facts *facts)
         kernel->facts.opaque = OPAQUE_OTHER;
     kernel->addresses = ways.variables && kernel->module && modules_have_addresses(kernel->module);
     list_pointers(kernel);
+    kernel_extents_take(kernel, facts);
 }
 
 /* Reads the kernel's code; where it can't be read, the name may have to do. */

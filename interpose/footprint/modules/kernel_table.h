@@ -31,6 +31,9 @@ struct kernel {
     uint8_t ends;          /* it may get a pointer to the end of memory, as if it were one to what begins there */
     uint8_t addresses;     /* it follows pointers in its module's variables, which may begin as addresses of each other */
     struct kernel_pointer pointer[KERNEL_POINTERS];
+    uint16_t extent_steps; /* of a plain one: how far it goes from its pointers (kernel_extents.h); 0: not known of any */
+    uint8_t has_extent[KERNEL_POINTERS];
+    struct code_extent_step *extent_step;
     struct launch_facts facts;
     struct kernel *next_free;
 };

@@ -49,18 +49,25 @@ static int overlap(const struct ledger_span *span, const struct access *access, 
     return span->newest > completed && span->begin < access->end && access->begin < span->end;
 }
 
+static void conflict(const struct ledger_span *span, const struct access *access, moment completed, moment *newest,
+                     moment *first)
+{
+    if (!overlap(span, access, completed))
+        return;
+    *newest = span->newest > *newest ? span->newest : *newest;
+    *first = span->first < *first ? span->first : *first;
+}
+
 moment ledger_conflict(const struct ledger_entry *entry, const struct access *access, moment completed, moment *first)
 {
     moment newest = 0;
     *first = UINT64_MAX;
-    if (overlap(&entry->write, access, completed)) {
-        newest = entry->write.newest;
-        *first = entry->write.first;
-    }
-    if (access->writes && overlap(&entry->read, access, completed)) {
-        newest = entry->read.newest > newest ? entry->read.newest : newest;
-        *first = entry->read.first < *first ? entry->read.first : *first;
-    }
+    conflict(&entry->write, access, completed, &newest, first);
+    conflict(&entry->write_before, access, completed, &newest, first);
+    if (!access->writes)
+        return newest;
+    conflict(&entry->read, access, completed, &newest, first);
+    conflict(&entry->read_before, access, completed, &newest, first);
     return newest;
 }
 
@@ -91,8 +98,25 @@ static struct ledger_entry *row_of(const struct order *o, const struct memory *m
     return done;
 }
 
-static void add(struct ledger_span *span, const struct access *access, moment now, moment completed)
+static int is_whole(const struct ledger_span *span)
 {
+    return span->begin == 0 && span->end == UINT64_MAX;
+}
+
+/* What was all of the memory so far is older than the part that comes now. */
+static void put_before(struct ledger_span *span, struct ledger_span *before, moment completed)
+{
+    moment first = before->newest > completed ? before->first : span->first;
+    *before = *span;
+    before->first = first;
+    span->newest = 0;
+}
+
+static void add(struct ledger_span *span, struct ledger_span *before, const struct access *access, moment now,
+                moment completed)
+{
+    if (access->end != UINT64_MAX && is_whole(span) && span->newest > completed)
+        put_before(span, before, completed);
     int empty = span->newest <= completed;
     if (empty)
         span->first = now;
@@ -109,6 +133,7 @@ int ledger_note(const struct order *o, const struct access *access, unsigned lan
     struct ledger_entry *row = ledger ? row_of(o, access->memory, lane) : NULL;
     if (!row)
         return 0;
-    add(access->writes ? &row->write : &row->read, access, now, o->lanes[lane]->completed);
+    add(access->writes ? &row->write : &row->read, access->writes ? &row->write_before : &row->read_before, access, now,
+        o->lanes[lane]->completed);
     return 1;
 }

@@ -14,9 +14,11 @@ struct ledger_span {
     uint64_t begin, end;
 };
 
+/* `read_before`, `write_before`: of operations on all of the memory, older than those in `read` and `write`, which are on
+ * parts of it. So a lane that goes over to parts is not in the way with all of the memory until its work is done. */
 struct ledger_entry {
     uint16_t lane;
-    struct ledger_span read, write;
+    struct ledger_span read, write, read_before, write_before;
 };
 
 struct ledger {

@@ -145,6 +145,26 @@ static void need_unpromised(struct order *o, unsigned lane, unsigned other, mome
     o->unpromised[other / 64] |= UINT64_C(1) << other % 64;
 }
 
+/* Launches look at parts of a memory while other lanes have work there that would be in the way with all of it, and for
+ * some time afterwards. */
+enum { PARTS_LAUNCHES = 64 };
+static void note_parts(const struct order *o, unsigned lane, const struct access *access)
+{
+    const struct access whole = {access->memory, 0, UINT64_MAX, access->writes};
+    const struct ledger *ledger = access->memory->ledger;
+    uint8_t parts = access->memory->parts;
+    moment first;
+    if (parts && access->end != UINT64_MAX)
+        parts--;
+    for (unsigned i = 0; ledger && i < ledger->count; i++) {
+        const struct ledger_entry *entry = &ledger->at[i];
+        if (entry->lane != lane && ledger_conflict(entry, &whole, o->lanes[entry->lane]->completed, &first))
+            parts = PARTS_LAUNCHES;
+    }
+    if (parts != access->memory->parts)
+        __atomic_store_n(&access->memory->parts, parts, __ATOMIC_RELAXED);
+}
+
 static void need_memory(struct order *o, unsigned lane, const struct access *access)
 {
     const struct ledger *ledger = access->memory->ledger;
@@ -184,6 +204,8 @@ static void collect_needs(struct order *o, const struct order_op *op)
         need_joined(o, op, 1);
     for (unsigned i = 0; touched && !opaque && (!all || o->strict) && i < touched->count; i++)
         need_memory(o, op->lane, &touched->at[i]);
+    for (unsigned i = 0; touched && !opaque && op->work && i < touched->count; i++)
+        note_parts(o, op->lane, &touched->at[i]);
     if (all)
         return;
     if (op->join == JOIN_HOST)

@@ -27,6 +27,15 @@ test_policies() {
     done
     random_policies "${SEEDS:-120}"
     random_with_defects "${SEEDS:-120}"
+    random_with_parts "${SEEDS:-120}"
+}
+
+# Allocations that lie far apart: only then a pointer into one means that one alone, and a kernel part of it. A launch that
+# touches more than that ends the process.
+random_with_parts() {
+    random_same random_turns "$1" "guarded, far apart" guarded SIM_SPACING=262144
+    random_same random_turns "$1" "guarded, 4 lanes, far apart" guarded PTDS_LANES=4 SIM_SPACING=262144
+    random_same random_turns "$1" "strict, far apart" strict SIM_SPACING=262144
 }
 
 # With what a GPU's driver does wrong, and the simulated one only on demand: the digests that decide are those without it. The
