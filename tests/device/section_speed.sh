@@ -108,6 +108,24 @@ speed_conflicts() {
     done
 }
 
+# Two halves of one allocation: as if they were two; and where they share words, legacy's own order and speed.
+speed_halves() {
+    local program
+    program=$(find_program apps/speed/halves) || { fail "halves: not here"; return 0; }
+    speed_rounds "guarded guarded - $program 2 100 200000" "legacy bare - $program 2 100 200000" \
+        "by-hand bare - $program 2 100 200000 0 1"
+    speed_row "halves of one buffer, two threads" guarded legacy time 0.52
+    speed_row "halves of one buffer, two threads" guarded by-hand speed 0.95
+    speed_rounds "guarded guarded PTDS_LANES=2 $program 1 100 200000" "legacy bare - $program 1 100 200000" \
+        "by-hand bare - $program 1 100 200000 0 1"
+    speed_row "halves of one buffer, PTDS_LANES=2" guarded legacy time 0.52
+    speed_row "halves of one buffer, PTDS_LANES=2" guarded by-hand speed 0.95
+    speed_rounds "guarded guarded - $program 2 100 200000 64" "lanes guarded PTDS_LANES=2 $program 2 100 200000 64" \
+        "legacy bare - $program 2 100 200000 64"
+    speed_row "halves that share 64 words, two threads" guarded legacy time 1.05
+    speed_row "halves that share 64 words, two lanes each" lanes legacy time 1.05
+}
+
 speed_one_thread() {
     local streams chains
     streams=$(find_program apps/speed/apart_streams) || { fail "apart_streams: not here"; return 0; }
@@ -236,7 +254,7 @@ section_speed() {
     EMPTY_DRIVER=$(find_program bench/empty/libcuda.so.1) || { fail "no empty driver here"; return 0; }
     EMPTY_DRIVER=$(dirname "$EMPTY_DRIVER")
     local part started
-    for part in ${SPEED:-threads conflicts one_thread calls many_threads}; do
+    for part in ${SPEED:-threads conflicts halves one_thread calls many_threads}; do
         started=$SECONDS
         "speed_$part"
         detail "speed: $part took $((SECONDS - started)) s"

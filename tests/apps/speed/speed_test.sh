@@ -20,6 +20,7 @@ verdict "$([[ $spreads == "0.000 0.215 0.186 nan" ]] && echo 0 || echo 1)" "how 
 conflict=$(find_program apps/speed/conflict)
 streams=$(find_program apps/speed/apart_streams)
 chains=$(find_program apps/speed/chains)
+halves=$(find_program apps/speed/halves)
 
 speed_rounds "legacy bare - $conflict 4 50 0" "guarded guarded - $conflict 4 50 0" "lanes guarded PTDS_LANES=4 $conflict 4 50 0"
 speed_row "all share all" guarded legacy time 20
@@ -28,6 +29,14 @@ speed_row "all share all, four lanes each" lanes legacy time 20
 speed_rounds "legacy bare - $streams 30 1000000 0" "by-hand bare - $streams 30 1000000 1" "guarded guarded - $streams 30 1000000 0"
 speed_row "streams apart" guarded legacy time 0.75
 speed_row "streams apart, to show that there is something to gain" by-hand legacy time 0.75
+
+speed_rounds "legacy bare - $halves 2 25 4000000" "guarded guarded - $halves 2 25 4000000"
+speed_row "halves of one buffer, two threads" guarded legacy time 0.85
+speed_rounds "legacy bare - $halves 1 25 4000000" "guarded guarded PTDS_LANES=2 $halves 1 25 4000000"
+speed_row "halves of one buffer, two lanes" guarded legacy time 0.85
+speed_rounds "legacy bare - $halves 2 50 0 64" "guarded guarded - $halves 2 50 0 64" "lanes guarded PTDS_LANES=2 $halves 2 50 0 64"
+speed_row "halves that share words" guarded legacy time 20
+speed_row "halves that share words, two lanes each" lanes legacy time 20
 
 speed_rounds "legacy bare - $chains 4 50 0" "guarded guarded PTDS_LANES=4 $chains 4 50 0" "one-lane guarded - $chains 4 50 0"
 speed_row "four chains" guarded legacy time 0.6
