@@ -33,17 +33,13 @@ struct ExtentsKernel {
     extent Of(const code_base *base, const uint32_t threads[3], const uint32_t blocks[3],
               const std::vector<uint8_t> &parameters) const
     {
-        extents_launch launch = {
-            {threads[0], threads[1], threads[2]}, {blocks[0], blocks[1], blocks[2]}, Bytes, &parameters};
+        std::vector<const void *> at; // a step's parameter is a byte of all of them
+        for (const uint8_t &byte : parameters)
+            at.push_back(&byte);
+        const extents_launch launch = {{threads[0], threads[1], threads[2], blocks[0], blocks[1], blocks[2]}, at.data()};
         std::vector<extent> of(CODE_BASES, EXTENTS_NONE);
         extents_of(facts->extent_step, facts->extent_steps, &launch, of.data());
         return of[static_cast<size_t>(base - facts->base)];
-    }
-
-private:
-    static const uint8_t *Bytes(const void *data, unsigned at, unsigned)
-    {
-        return static_cast<const std::vector<uint8_t> *>(data)->data() + at;
     }
 };
 

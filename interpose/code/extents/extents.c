@@ -14,27 +14,27 @@ struct doing {
     struct extent *of, *at;
 };
 
-static struct extent between(int64_t low, int64_t high)
+static inline struct extent between(int64_t low, int64_t high)
 {
     return (struct extent){low, high};
 }
 
-static int is_none(struct extent a)
+static inline int is_none(struct extent a)
 {
     return a.low > a.high;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static inline int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static inline int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static struct extent joined(struct extent a, struct extent b)
+static inline struct extent joined(struct extent a, struct extent b)
 {
     if (is_none(a))
         return b;
@@ -43,23 +43,25 @@ static struct extent joined(struct extent a, struct extent b)
 
 /* ---- arithmetic ---- */
 
-static struct extent sum(struct extent a, struct extent b)
+static inline struct extent sum(struct extent a, struct extent b)
 {
     struct extent made;
     int over = __builtin_add_overflow(a.low, b.low, &made.low) | __builtin_add_overflow(a.high, b.high, &made.high);
     return over ? EXTENTS_ANY : made;
 }
 
-static struct extent difference(struct extent a, struct extent b)
+static inline struct extent difference(struct extent a, struct extent b)
 {
     struct extent made;
     int over = __builtin_sub_overflow(a.low, b.high, &made.low) | __builtin_sub_overflow(a.high, b.low, &made.high);
     return over ? EXTENTS_ANY : made;
 }
 
-static struct extent product(struct extent a, struct extent b)
+static inline struct extent product(struct extent a, struct extent b)
 {
     int64_t w, x, y, z;
+    if (__builtin_expect((a.low | b.low) >= 0, 1))
+        return __builtin_mul_overflow(a.high, b.high, &z) ? EXTENTS_ANY : between(a.low * b.low, z);
     int over = __builtin_mul_overflow(a.low, b.low, &w) | __builtin_mul_overflow(a.low, b.high, &x) |
                __builtin_mul_overflow(a.high, b.low, &y) | __builtin_mul_overflow(a.high, b.high, &z);
     if (over)
@@ -68,31 +70,31 @@ static struct extent product(struct extent a, struct extent b)
 }
 
 /* Of numbers that are not negative, by numbers above 0; others are not told. */
-static struct extent quotient(struct extent a, struct extent b)
+static inline struct extent quotient(struct extent a, struct extent b)
 {
     return a.low < 0 || b.low <= 0 ? EXTENTS_ANY : between(a.low / b.high, a.high / b.low);
 }
 
-static struct extent remainder_of(struct extent a, struct extent b)
+static inline struct extent remainder_of(struct extent a, struct extent b)
 {
     return a.low < 0 || b.low <= 0 ? EXTENTS_ANY : between(0, smaller(a.high, b.high - 1));
 }
 
-static struct extent shifted(struct extent a, const struct code_extent_step *step)
+static inline struct extent shifted(struct extent a, const struct code_extent_step *step)
 {
     if (step->is_unsigned && a.low < 0) /* 64 bits: 32 are made positive first */
         return step->value ? between(0, (int64_t)(UINT64_MAX >> step->value)) : EXTENTS_ANY;
     return between(a.low >> step->value, a.high >> step->value);
 }
 
-static struct extent with_bits(struct extent a, int64_t bits)
+static inline struct extent with_bits(struct extent a, int64_t bits)
 {
     struct extent made = {a.low, 0};
     return a.low < 0 || __builtin_add_overflow(a.high, bits, &made.high) ? EXTENTS_ANY : made;
 }
 
 /* a is not negative, or any number. */
-static struct extent bits_of(struct extent a, int64_t bits)
+static inline struct extent bits_of(struct extent a, int64_t bits)
 {
     return between(0, smaller(a.high, bits));
 }
@@ -101,7 +103,7 @@ static struct extent bits_of(struct extent a, int64_t bits)
 
 enum { TURN_BITS = 32 };
 
-static struct extent moved_into(struct extent a, int64_t least, int64_t most)
+static inline struct extent moved_into(struct extent a, int64_t least, int64_t most)
 {
     const int64_t turn = INT64_C(1) << TURN_BITS;
     if (a.low >= least && a.high <= most)
@@ -115,7 +117,7 @@ static struct extent moved_into(struct extent a, int64_t least, int64_t most)
     return between(least, most);
 }
 
-static struct extent as_unsigned(struct extent a, uint8_t bits)
+static inline struct extent as_unsigned(struct extent a, uint8_t bits)
 {
     if (bits == 64)
         return a.low < 0 ? EXTENTS_ANY : a;
@@ -124,18 +126,18 @@ static struct extent as_unsigned(struct extent a, uint8_t bits)
 
 /* ---- comparisons ---- */
 
-static int64_t before(int64_t a)
+static inline int64_t before(int64_t a)
 {
     return a == INT64_MIN ? a : a - 1;
 }
 
-static int64_t behind(int64_t a)
+static inline int64_t behind(int64_t a)
 {
     return a == INT64_MAX ? a : a + 1;
 }
 
 /* Of 64 unsigned bits a negative number is a very large one. */
-static struct extent limited(const struct code_extent_step *step, struct extent a, struct extent b)
+static inline struct extent limited(const struct code_extent_step *step, struct extent a, struct extent b)
 {
     int is_upper = step->kind == CODE_EXTENT_BELOW || step->kind == CODE_EXTENT_UP_TO;
     if (step->is_unsigned && (b.low < 0 || (!is_upper && a.low < 0)))
@@ -157,13 +159,14 @@ static struct extent limited(const struct code_extent_step *step, struct extent 
 
 /* ---- what the launch says ---- */
 
-static struct extent parameter(const struct doing *doing, const struct code_extent_step *step)
+static inline struct extent parameter(const struct doing *doing, const struct code_extent_step *step)
 {
-    const uint8_t *bytes = doing->launch->bytes(doing->launch->data, step->a, step->b);
+    const uint8_t *bytes = doing->launch->params[step->a];
     int64_t value = 0;
     int32_t half;
     if (!bytes)
         return EXTENTS_ANY;
+    bytes += step->b;
     if (step->bits == 64) {
         memcpy(&value, bytes, sizeof value);
         return between(value, value);
@@ -172,22 +175,19 @@ static struct extent parameter(const struct doing *doing, const struct code_exte
     return between(half, half);
 }
 
-static struct extent size_of(const struct extents_launch *launch, unsigned size)
+_Static_assert(CODE_SIZE_THREAD == 0 && CODE_SIZE_BLOCK == 3 && CODE_SIZE_THREADS == 6 && CODE_SIZE_BLOCKS == 9,
+               "numbers of threads and blocks, and how many there are");
+static inline struct extent size_of(const struct extents_launch *launch, unsigned size)
 {
-    int64_t threads = launch->threads[size % 3], blocks = launch->blocks[size % 3];
-    switch (size / 3 * 3) {
-    case CODE_SIZE_THREAD: return between(0, threads - 1);
-    case CODE_SIZE_BLOCK: return between(0, blocks - 1);
-    case CODE_SIZE_THREADS: return between(threads, threads);
-    default: return between(blocks, blocks);
-    }
+    int64_t count = launch->count[size < CODE_SIZE_THREADS ? size : size - CODE_SIZE_THREADS];
+    return size < CODE_SIZE_THREADS ? between(0, count - 1) : between(count, count);
 }
 
 /* ---- steps ---- */
 
 static void do_steps(const struct doing *doing, unsigned from, unsigned end);
 
-static int lies_in(struct extent a, struct extent all)
+static inline int lies_in(struct extent a, struct extent all)
 {
     return is_none(a) || (a.low >= all.low && a.high <= all.high);
 }
@@ -232,7 +232,7 @@ static void do_loop(const struct doing *doing, unsigned loop)
 
 /* Further than that no allocation reaches. */
 static const int64_t far_away = INT64_C(1) << 48;
-static void access(const struct doing *doing, const struct code_extent_step *step)
+static inline void access(const struct doing *doing, const struct code_extent_step *step)
 {
     struct extent *all = &doing->of[step->b], offset = doing->at[step->a];
     if (is_none(offset))
@@ -243,7 +243,7 @@ static void access(const struct doing *doing, const struct code_extent_step *ste
         *all = joined(*all, between(offset.low, offset.high + step->value));
 }
 
-static struct extent of_two(const struct code_extent_step *step, struct extent a, struct extent b)
+static inline struct extent of_two(const struct code_extent_step *step, struct extent a, struct extent b)
 {
     switch (step->kind) {
     case CODE_EXTENT_ADD: return sum(a, b);
@@ -257,7 +257,7 @@ static struct extent of_two(const struct code_extent_step *step, struct extent a
     }
 }
 
-static struct extent of_one(const struct code_extent_step *step, struct extent a)
+static inline struct extent of_one(const struct code_extent_step *step, struct extent a)
 {
     switch (step->kind) {
     case CODE_EXTENT_SHIFT: return shifted(a, step);
@@ -268,32 +268,37 @@ static struct extent of_one(const struct code_extent_step *step, struct extent a
     }
 }
 
-static void do_step(const struct doing *doing, unsigned number)
+static inline __attribute__((always_inline)) struct extent made_by(const struct doing *doing,
+                                                                   const struct code_extent_step *step)
 {
-    const struct code_extent_step *step = &doing->step[number];
-    struct extent *at = doing->at, a;
-    switch (step->kind) {
-    case CODE_EXTENT_NUMBER: at[number] = between(step->value, step->value); return;
-    case CODE_EXTENT_PARAMETER: at[number] = parameter(doing, step); return;
-    case CODE_EXTENT_SIZE: at[number] = size_of(doing->launch, step->a); return;
-    case CODE_EXTENT_JOIN: at[number] = joined(at[step->a], at[step->b]); return;
-    case CODE_EXTENT_LOOP: do_loop(doing, number); return;
-    case CODE_EXTENT_ACCESS: access(doing, step); return;
-    default: break;
-    }
+    const struct extent *at = doing->at;
+    struct extent a, b;
+    if (step->kind == CODE_EXTENT_NUMBER)
+        return between(step->value, step->value);
+    if (step->kind == CODE_EXTENT_PARAMETER)
+        return parameter(doing, step);
+    if (step->kind == CODE_EXTENT_SIZE)
+        return size_of(doing->launch, step->a);
     a = at[step->a];
     if (step->kind >= CODE_EXTENT_SHIFT && step->kind <= CODE_EXTENT_UNSIGNED)
-        at[number] = is_none(a) ? EXTENTS_NONE : of_one(step, a);
-    else
-        at[number] = is_none(a) || is_none(at[step->b]) ? EXTENTS_NONE : of_two(step, a, at[step->b]);
+        return __builtin_expect(is_none(a), 0) ? a : of_one(step, a);
+    b = at[step->b];
+    if (step->kind == CODE_EXTENT_JOIN)
+        return joined(a, b);
+    return __builtin_expect(is_none(a) | is_none(b), 0) ? EXTENTS_NONE : of_two(step, a, b);
 }
 
 static void do_steps(const struct doing *doing, unsigned from, unsigned end)
 {
     for (unsigned i = from; i < end; i++) {
-        do_step(doing, i);
-        if (doing->step[i].kind == CODE_EXTENT_LOOP)
-            i = (unsigned)doing->step[i].value;
+        const struct code_extent_step *step = &doing->step[i];
+        if (step->kind == CODE_EXTENT_ACCESS) {
+            access(doing, step);
+        } else if (step->kind == CODE_EXTENT_LOOP) {
+            do_loop(doing, i);
+            i = (unsigned)step->value;
+        } else
+            doing->at[i] = made_by(doing, step);
     }
 }
 

@@ -15,9 +15,8 @@ struct extent {
 
 /* What a launch says. */
 struct extents_launch {
-    uint32_t threads[3], blocks[3];
-    const uint8_t *(*bytes)(const void *data, unsigned a, unsigned b); /* of a parameter's step; NULL: not known */
-    const void *data;
+    uint32_t count[6];         /* of threads in a block by x, y, z; of blocks */
+    const void *const *params; /* a parameter's step is of byte b of params[a]; NULL: not known */
 };
 
 /* Does the steps, at most CODE_EXTENT_STEPS. Of each base for which there is an access, `of[base]` becomes the bytes that

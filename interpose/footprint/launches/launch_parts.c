@@ -39,20 +39,13 @@ static int is_one_range(const struct memory *memory)
            !memory->host;
 }
 
-static const uint8_t *bytes_at(const void *params, unsigned number, unsigned at)
-{
-    const uint8_t *bytes = ((const uint8_t *const *)params)[number];
-    return bytes ? bytes + at : NULL;
-}
-
 static void work_out(const struct call *C, const struct kernel *kernel, void *const *params, struct extent *of)
 {
     const uint64_t *word = C->word;
-    const struct extents_launch launch = {
-        {(uint32_t)(word[2] & 0xffff), (uint32_t)(word[2] >> 16 & 0xffff), (uint32_t)(word[2] >> 32 & 0xffff)},
-        {(uint32_t)word[0], (uint32_t)(word[0] >> 32), (uint32_t)word[1]},
-        bytes_at,
-        params};
+    const struct extents_launch launch = {{(uint32_t)(word[2] & 0xffff), (uint32_t)(word[2] >> 16 & 0xffff),
+                                           (uint32_t)(word[2] >> 32 & 0xffff), (uint32_t)word[0], (uint32_t)(word[0] >> 32),
+                                           (uint32_t)word[1]},
+                                          (const void *const *)params};
     for (unsigned i = 0; i < kernel->listed; i++)
         of[i] = EXTENTS_NONE;
     extents_of(kernel->extent_step, kernel->extent_steps, &launch, of);
