@@ -6,7 +6,8 @@
  * nothing that the trace shows was left (it did wait, for what a policy or the driver put there), of one before a time
  * between events is read, of one behind a copy of pageable memory, and of one at the end of a batch or outside of a loop:
  * the host may read its clock there, which no trace shows. The cost is what leaving the wait out would save (saving.h),
- * without the host's work right behind the wait, which may be what it is for; where that is nothing, there is no finding.
+ * without the host's work right behind the wait, which may be what it is for: it is unknown where that work is most of it, and where
+ * nothing else is left, there is no finding.
  */
 #include <stdlib.h>
 
@@ -17,6 +18,8 @@
 
 enum { NOTHING_NEW, NOT_USED };
 enum { WAITERS = 32, LONG_NS = 20000, LEAST_TIMES = 8 };
+/* Where the host's work right behind a wait makes so much of the saving, nobody knows the saving. */
+enum { HOST_WORKS = 2 };
 
 static const char *const details[] = {
     "nothing new: the thread had already waited for all of it",
@@ -152,7 +155,10 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);
-    finding_cost(finding, judged->apart_ns);
+    if (judged->saved_ns > HOST_WORKS * judged->apart_ns)
+        finding_cost_unknown(finding);
+    else
+        finding_cost(finding, judged->apart_ns);
 }
 
 /* A wait that comes a few times may end what a clock measures. */

@@ -83,6 +83,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .all = watch->all,
                             .batch = watch->batch,
                             .more = watch->saving.more,
+                            .other = watch->saving.other && !watch->saving.again,
                             .saved_ns = watch->saving.saved_ns,
                             .apart_ns = watch->saving.apart_ns,
                             .removed_by = watch->removed_by,
@@ -204,7 +205,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->wide = view->waits.count > 1;
     watch->removed_by = removed_by_policy_of_call(REMOVED_WITH_WAIT, aftermath->removed_by, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
-    saving_begin(&watch->saving, view);
+    saving_begin(&watch->saving, aftermath->model, view);
     watch->all = view->waits.count;
     watch->count = watch->open = view->waits.count < PENDING_KEPT ? view->waits.count : PENDING_KEPT;
     for (uint32_t i = 0; i < watch->count; i++) {
@@ -215,6 +216,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
                                                  stream->last_object,
                                                  stream->last_thread,
                                                  NEED_OPEN,
+                                                 false,
                                                  false,
                                                  ran_ns(aftermath->model, view, watched->slot)};
         watched->op = stream->last_work;
@@ -258,6 +260,13 @@ static void settle(const struct watch *watch, struct watched *watched, enum cove
         watched->judged.need = watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
 }
 
+/* By a call that uses its memory. */
+static void be_needed(struct watched *watched, const struct call_view *view)
+{
+    watched->judged.need = NEEDED;
+    watched->judged.for_stream = view->work && view->scope == WAIT_NONE;
+}
+
 static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
                          const struct call_view *view, const struct call_memories *use)
 {
@@ -269,7 +278,7 @@ static void watch_stream(const struct aftermath *aftermath, const struct watch *
     else if (call->op == PTDS_OP_EVENT_ELAPSED && view->call->thread == watch->call.thread)
         watched->judged.need = NEEDED;
     else if (after && view->target != watched->slot && call_memories_has(use, watched->base, watched->memories))
-        watched->judged.need = NEEDED;
+        be_needed(watched, view);
     else if (after && view->target != watched->slot && !use->all)
         watched->judged.need = NEED_UNKNOWN;
     else if (cover != COVER_NOT)
@@ -293,7 +302,7 @@ static inline void watch_quietly(const struct aftermath *aftermath, const struct
         watched->judged.need = NEED_UNKNOWN;
     else if (!here && (use->some & watched->some) != 0 && view->call->r.enter >= watch->call.r.leave &&
              call_memories_has(use, watched->base, watched->memories))
-        watched->judged.need = NEEDED;
+        be_needed(watched, view);
     watched->more |= view->work && here;
 }
 
