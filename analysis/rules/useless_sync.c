@@ -10,6 +10,7 @@
  * nothing else is left, there is no finding.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/heap.h"
 
@@ -18,8 +19,7 @@
 
 enum { NOTHING_NEW, NOT_USED };
 enum { WAITERS = 32, LONG_NS = 20000, LEAST_TIMES = 8 };
-/* Where the host's work right behind a wait makes so much of the saving, nobody knows the saving. */
-enum { HOST_WORKS = 2 };
+#define HOST_BEHIND "host_behind_ns"
 
 static const char *const details[] = {
     "nothing new: the thread had already waited for all of it",
@@ -155,10 +155,19 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);
-    if (judged->saved_ns > HOST_WORKS * judged->apart_ns)
-        finding_cost_unknown(finding);
-    else
-        finding_cost(finding, judged->apart_ns);
+    finding_cost(finding, judged->apart_ns);
+    finding_count(finding, HOST_BEHIND, judged->saved_ns - judged->apart_ns);
+}
+
+/* Where the host's work right behind the waits is most of what they save, nobody knows what they save. */
+static void doubt_cost(struct finding *finding)
+{
+    for (uint32_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++) {
+        if (strcmp(finding->numbers[i].key, HOST_BEHIND) != 0 || finding->numbers[i].value <= finding->host_ns)
+            continue;
+        finding->unknown += finding->known;
+        finding->known = finding->host_ns = 0;
+    }
 }
 
 /* A wait that comes a few times may end what a clock measures. */
@@ -175,6 +184,8 @@ static void end(struct rule_run *run)
     free(state->waiters);
     free(state->staged.items);
     finding_keep_only(&run->findings, is_loop);
+    for (size_t i = 0; i < run->findings.list.count; i++)
+        doubt_cost(run->findings.list.items[i]);
 }
 
 static const struct rule rule = {
