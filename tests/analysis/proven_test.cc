@@ -55,17 +55,17 @@ TEST(Proof, IsNotWhereTheHostCouldLook)
                                                    "1@9+3 copy s=N2 src=H from=pinned dst=A bytes=64\n"));
 }
 
-/* 8 KiB were measured to be read early, 64 KiB not to be; nobody has measured what lies between. */
+/* 24 KiB were measured to be read early, 32 KiB not to be; nobody has measured what lies between. */
 TEST(Proof, OfASmallCopyIsWhatWasMeasured)
 {
     auto overtaking = [](const std::string &bytes) {
         return VerdictOf(memories + "1@1 copy s=B1 src=A dst=H to=pinned bytes=" + bytes +
                          "\n1@2 copy s=L src=H from=pinned dst=A bytes=" + bytes + "\n");
     };
-    EXPECT_EQ("wrong", overtaking("8192"));
-    EXPECT_EQ("may-be-wrong", overtaking("8193"));
-    EXPECT_EQ("may-be-wrong", overtaking("49152"));
-    EXPECT_EQ("right", overtaking("65536"));
+    EXPECT_EQ("wrong", overtaking("24576"));
+    EXPECT_EQ("may-be-wrong", overtaking("24577"));
+    EXPECT_EQ("may-be-wrong", overtaking("32767"));
+    EXPECT_EQ("right", overtaking("32768"));
 }
 
 } // namespace

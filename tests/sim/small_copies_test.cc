@@ -11,7 +11,7 @@
 namespace
 {
 
-constexpr size_t kSmall = 8192, kLarge = 65536;
+constexpr size_t kSmall = 24576, kLarge = 32768;
 
 class SmallCopies : public Driver
 {
