@@ -38,7 +38,8 @@ static void flag(struct rule_run *run, const struct judged *judged, uint32_t det
     finding_cost(finding, detail == EACH_TIME && judged->other ? judged->view->lost_ns : judged->saved_ns);
 }
 
-/* Whether the host cannot have read what is on the stream: a kernel or a copy that writes host memory is a reason to wait. */
+/* Whether the host cannot have read what is on the stream: a kernel or a copy that writes host memory is a reason to wait.
+ */
 static bool is_for_stream(const struct judged_stream *stream)
 {
     return stream->need == NEEDED && stream->for_stream && !stream->host;

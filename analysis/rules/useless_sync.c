@@ -6,8 +6,8 @@
  * nothing that the trace shows was left (it did wait, for what a policy or the driver put there), of one before a time
  * between events is read, of one behind a copy of pageable memory, and of one at the end of a batch or outside of a loop:
  * the host may read its clock there, which no trace shows. The cost is what leaving the wait out would save (saving.h),
- * without the host's work right behind the wait, which may be what it is for: it is unknown where that work is most of it, and where
- * nothing else is left, there is no finding.
+ * without the host's work right behind the wait, which may be what it is for: it is unknown where that work is most of it,
+ * and where nothing else is left, there is no finding.
  */
 #include <stdlib.h>
 #include <string.h>

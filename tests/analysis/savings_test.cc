@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What findings say that leaving a wait out saves (findings/aftermath/saving.h), on made-up traces whose true saving is plain: the
-// programs of tests/apps/mended are of the same kinds.
+// What findings say that leaving a wait out saves (findings/aftermath/saving.h), on made-up traces whose true saving is
+// plain: the programs of tests/apps/mended are of the same kinds.
 #include <gtest/gtest.h>
 
 #include "tests/analysis/support.h"
@@ -42,7 +42,7 @@ std::string Rounds(unsigned rounds, const std::string &text)
 }
 
 const char free_of_500_us[] = "1@000 launch s=N1 k=long\n"
-                                  "1@020+500 free ptr=0x1000\n";
+                              "1@020+500 free ptr=0x1000\n";
 
 /* The GPU takes 520 us of each round whatever the host does, so 480 us are saved where the host works, and 10 where not. */
 TEST(Savings, AFreeSavesWhatItsThreadDoesUntilItWaitsAgain)
@@ -57,14 +57,13 @@ TEST(Savings, AFreeSavesWhatItsThreadDoesUntilItWaitsAgain)
 TEST(Savings, WhereAnotherStreamWouldHaveRunBesideAllOfItIsSaved)
 {
     const std::string end = "1@1980+900 ctx-sync\n";
-    for (const auto &[first, second, says] : {std::tuple{"N1", "N2", "1: 1 save 880 us, 0 unknown"},
-                                              std::tuple{"B1", "B2", "1: 1 save 880 us, 0 unknown"},
-                                              std::tuple{"B1", "N1", "1: 1 save 880 us, 0 unknown"},
-                                              std::tuple{"N1", "L", "1: 1 save 880 us, 0 unknown"},
-                                              std::tuple{"N1", "N1", "1: 1 save 60 us, 0 unknown"},
-                                              std::tuple{"B1", "L", "1: 1 save 60 us, 0 unknown"},
-                                              std::tuple{"L", "B1", "1: 1 save 60 us, 0 unknown"}}) {
-        std::string work = std::string("1@1000 launch s=") + first + " k=a\n", then = std::string("1@1930 launch s=") + second + " k=b\n";
+    for (const auto &[first, second, says] :
+         {std::tuple{"N1", "N2", "1: 1 save 880 us, 0 unknown"}, std::tuple{"B1", "B2", "1: 1 save 880 us, 0 unknown"},
+          std::tuple{"B1", "N1", "1: 1 save 880 us, 0 unknown"}, std::tuple{"N1", "L", "1: 1 save 880 us, 0 unknown"},
+          std::tuple{"N1", "N1", "1: 1 save 60 us, 0 unknown"}, std::tuple{"B1", "L", "1: 1 save 60 us, 0 unknown"},
+          std::tuple{"L", "B1", "1: 1 save 60 us, 0 unknown"}}) {
+        std::string work = std::string("1@1000 launch s=") + first + " k=a\n",
+                    then = std::string("1@1930 launch s=") + second + " k=b\n";
         EXPECT_EQ(says, Said(work + "1@1020+900 free ptr=0x1000\n" + then + end, "blocking-free")) << first << second;
     }
     EXPECT_EQ("1: 1 save 960 us, 0 unknown",
@@ -94,15 +93,16 @@ TEST(Savings, OfAThreadThatOnlyFreesTheyAreUnknown)
     EXPECT_EQ("0: 0 save 0 us, 0 unknown", Said(free, "blocking-free"));
 }
 
-/* The host waits so that a second stream may use what a first one has made: an event would do. Not for a copy to the host, not
- * where the first one writes what the host can read. */
+/* The host waits so that a second stream may use what a first one has made: an event would do. Not for a copy to the host,
+ * not where the first one writes what the host can read. */
 TEST(Savings, ADeviceWideWaitForAnotherStreamsSakeIsAFinding)
 {
     const std::string memory = "1@0+1 alloc m=A ptr=0x10000 bytes=4096\n1@2+1 alloc m=B ptr=0x20000 bytes=4096\n"
                                "1@4+1 alloc-host m=P ptr=0x7f0000000000 bytes=4096\n";
     const std::string made = "1@000 launch s=N1 k=_Z1aPf args=A\n1@020+500 ctx-sync\n";
     EXPECT_EQ("20: 20 save 7600 us, 0 unknown",
-              Said(memory + Rounds(20, made + "1@600 launch s=N2 k=_Z1bPfS_ args=A,B\n1@900+20 sync s=N2\n"), "device-wide-sync"));
+              Said(memory + Rounds(20, made + "1@600 launch s=N2 k=_Z1bPfS_ args=A,B\n1@900+20 sync s=N2\n"),
+                   "device-wide-sync"));
     EXPECT_EQ("0: 0 save 0 us, 0 unknown",
               Said(memory + Rounds(20, made + "1@600+20 copy s=N2 implicit from=device to=pageable src=A bytes=4096\n"
                                               "1@900+20 sync s=N2\n"),
@@ -117,5 +117,5 @@ TEST(Savings, ADeviceWideWaitBetweenStreamsKeepsThemFromRunningSideBySide)
                    "device-wide-sync"));
 }
 
-}  // namespace
-}  // namespace ptds
+} // namespace
+} // namespace ptds

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""savings_words.py REPORT CLAIM [AS_IS_MS... -- MENDED_MS...]: does a JSON report say what mending the program saves?
+"""savings_words.py REPORT... CLAIM [AS_IS_MS... -- MENDED_MS...]: do JSON reports say what mending the program saves?
 
 CLAIM as in tests/apps/mended/mended.def. Begins with `ok` (within a factor of two, or both within what runs of one program
-differ by), `unknown`, or `OFF`. Without times: the rules at the claim's calls, or in a word what the default stream costs.
+differ by; medians of the runs and of the reports), `unknown`, or `OFF`. Without times: the rules at the claim's calls, or in a word what the default stream costs.
 """
 
 import json
@@ -36,12 +36,21 @@ def claim_of(report, claim):
     return (most, most), rules
 
 
-def compared(report, claim, as_is, mended):
+def span_of(reports, claim):
+    """The same of several reports: the medians, or None where most do not know."""
+    said = [claim_of(report, claim) for report in reports]
+    spans = [span for span, _ in said if span is not None]
+    if 2 * len(spans) <= len(said):
+        return None, said[0][1]
+    return tuple(statistics.median(ends) for ends in zip(*spans)), said[0][1]
+
+
+def compared(reports, claim, as_is, mended):
     before, after = statistics.median(as_is), statistics.median(mended)
     saved = before - after
     scatter = 2 * max(statistics.median(abs(ms - statistics.median(some)) for ms in some) for some in (as_is, mended))
     noise = max(NOISE_MS, NOISE_SHARE * before, scatter)
-    span, origin = claim_of(report, claim)
+    span, origin = span_of(reports, claim)
     words = f"{before:.1f} ms, mended {after:.1f} ms: saves {saved:.1f} ms; claimed "
     if span is None:
         return f"unknown  {words}unknown ({origin})"
@@ -52,14 +61,17 @@ def compared(report, claim, as_is, mended):
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        report = json.load(file)
-    claim, times = sys.argv[2], sys.argv[3:]
+    split = next(at for at, word in enumerate(sys.argv) if at > 1 and not word.endswith((".json", ".out")))
+    reports = []
+    for name in sys.argv[1:split]:
+        with open(name, encoding="utf-8") as file:
+            reports.append(json.load(file))
+    claim, times = sys.argv[split], sys.argv[split + 1:]
     if times:
-        split = times.index("--")
-        print(compared(report, claim, [float(ms) for ms in times[:split]], [float(ms) for ms in times[split + 1:]]))
+        middle = times.index("--")
+        print(compared(reports, claim, [float(ms) for ms in times[:middle]], [float(ms) for ms in times[middle + 1:]]))
     else:
-        print(report["default_stream"]["cost"] if claim == "default" else rules_of(report, claim)[1])
+        print(reports[0]["default_stream"]["cost"] if claim == "default" else rules_of(reports[0], claim)[1])
 
 
 main()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/gpu savings: what a report says that mending a program saves, against what mending it saves. The programs of
-# tests/apps/mended run as they are and mended, without the shim, in rounds; the one as it is runs once more, recorded under observe,
-# with times on the GPU where CUPTI gives them. The goal: each claim within a factor of two, or "unknown".
+# tests/apps/mended run as they are and mended, without the shim, in rounds; the one as it is runs three times more, recorded under
+# observe; on a GPU as often with times from CUPTI. The goal: each claim within a factor of two, or "unknown"; medians of both.
 # SAVINGS="sync_copy load_in_loop": only these. REPETITIONS=N rounds.
 # shellcheck shell=bash
 
-SAVINGS_ROUNDS=${REPETITIONS:-7}
+SAVINGS_ROUNDS=${REPETITIONS:-5}
+SAVINGS_RECORDED=3
 
 # What the calls cost on the simulated driver, which takes no time for most; about as on a GPU.
 SAVINGS_SIMULATED=SIM_DELAY=cuModuleLoadData:300000,cuStreamCreate:60000,cuStreamDestroy_v2:20000,cuMemHostAlloc:150000
@@ -25,17 +26,25 @@ savings_rounds() {
     done
 }
 
-# savings_claim NAME CLAIM TIMES: the program as it is, recorded; its report in words, compared with the times.
-savings_claim() {
-    local name=$1 claim=$2 times=$3 label=savings.$1.$3
+# savings_recorded NAME LABEL TIMES: the program as it is, recorded, and its report to $RESULTS/LABEL.json.
+savings_recorded() {
+    local name=$1 label=$2 times=$3
     rm -f "$WORK/$label.ptds"
     run_as 60 "$label" observe "$SAVINGS_SIMULATED" "PTDS_TRACE=$WORK/$label.ptds" "PTDS_DEVICE_TIMES=$times" "$SAVINGS_PROGRAM" "$name" as-is
     said_ok "$label" || return 1
-    attempt 60 "$label.report" "$PTDS" report --format json "$WORK/$label.ptds"
+    attempt 60 "$label.report" "$PTDS" report --format json -o "$RESULTS/$label.json" "$WORK/$label.ptds"
     rm -f "$WORK/$label.ptds"
-    cp "$WORK/$label.report.out" "$RESULTS/$label.json" 2>/dev/null || true
+}
+
+# savings_claim NAME CLAIM TIMES: what its reports say, compared with the times.
+savings_claim() {
+    local name=$1 claim=$2 times=$3 reports=() run
+    for ((run = 1; run <= SAVINGS_RECORDED; run++)); do
+        savings_recorded "$name" "savings.$name.$times.$run" "$times" || return 1
+        reports+=("$RESULTS/savings.$name.$times.$run.json")
+    done
     # shellcheck disable=SC2086 # a word each
-    python3 tests/device/savings_words.py "$WORK/$label.report.out" "$claim" ${SAVINGS_TIMES[as-is]} -- ${SAVINGS_TIMES[mended]}
+    python3 tests/device/savings_words.py "${reports[@]}" "$claim" ${SAVINGS_TIMES[as-is]} -- ${SAVINGS_TIMES[mended]}
 }
 
 # savings NAME CLAIM: a line of the table for each way to record.
@@ -43,10 +52,10 @@ savings() {
     local name=$1 claim=$2 times said
     savings_rounds "$name" || { fail "$name: as it is $(outcome "savings.$name.as-is"), mended $(outcome "savings.$name.mended")"; return 0; }
     for times in $SAVINGS_DEVICE_TIMES; do
-        said=$(savings_claim "$name" "$claim" "$times") || { fail "$name: recorded $(outcome "savings.$name.$times")"; continue; }
+        said=$(savings_claim "$name" "$claim" "$times") || { fail "$name: recorded $(outcome "savings.$name.$times.1")"; continue; }
         SAVINGS_OFF=$((SAVINGS_OFF + $(grep -c '^OFF' <<<"$said" || true)))
         SAVINGS_ALL=$((SAVINGS_ALL + 1))
-        note "     $(printf '%-17s%-7s' "$name" "$([[ $times == off ]] || echo "$times")") $said"
+        note "     $(printf '%-27s%-7s' "$name" "$([[ $times == off ]] || echo "$times")") $said"
     done
 }
 

@@ -6,8 +6,8 @@
  * which had nothing left to wait for, is part of it. The next wait is whatever keeps the thread until work is done: a copy
  * without a stream argument, a free, a load as well.
  *
- * That is of one stream's work, which takes as long as it takes. If the thread gave another stream work before that next wait, all
- * that the wait took may be saved: without it the two streams would have run side by side.
+ * That is of one stream's work, which takes as long as it takes. If the thread gave another stream work before that next
+ * wait, all that the wait took may be saved: without it the two streams would have run side by side.
  */
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_SAVING_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_SAVING_H
@@ -21,12 +21,12 @@ extern "C" {
 struct finding;
 
 struct saving {
-    uint32_t thread;       /* uid */
-    bool open, more;       /* open: the thread has not waited again; more: it has submitted work since */
-    bool again;            /* it waited at once for what it had just waited for: so the wait was meant, whatever came beside */
-    bool other;            /* more, and some of it on a stream that the wait was not for, and not behind one by implicit order */
-    uint64_t waited;       /* the slots that it was for: a bit for each, modulo 64 */
-    unsigned roles;        /* theirs (ORDER_OF), of those that take part in implicit order */
+    uint32_t thread; /* uid */
+    bool open, more; /* open: the thread has not waited again; more: it has submitted work since */
+    bool again;      /* it waited at once for what it had just waited for: so the wait was meant, whatever came beside */
+    bool other;      /* more, and some of it on a stream that the wait was not for, and not behind one by implicit order */
+    uint64_t waited; /* the slots that it was for: a bit for each, modulo 64 */
+    unsigned roles;  /* theirs (ORDER_OF), of those that take part in implicit order */
     uint64_t enter, leave; /* ticks, of the wait */
     uint64_t gap;          /* ticks from the wait to the thread's next call; UINT64_MAX: none yet */
     uint64_t lost_ns, saved_ns;
@@ -40,10 +40,10 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
 
 /* When it is known what leaving a call out would save, and how much that is. */
 enum saving_kind {
-    SAVE_UNTIL_NEXT_WAIT, /* what the thread would have gained until its next wait (above) */
-    SAVE_BESIDE,          /* the same, and all that the call lost where other streams would have run beside */
+    SAVE_UNTIL_NEXT_WAIT,   /* what the thread would have gained until its next wait (above) */
+    SAVE_BESIDE,            /* the same, and all that the call lost where other streams would have run beside */
     SAVE_BESIDE_OR_UNKNOWN, /* the same, and unknown where the thread gave the GPU nothing more and somebody does later */
-    SAVE_ALL_IF_MORE,     /* all that the call lost, if any thread submits work later: not at the end of a program */
+    SAVE_ALL_IF_MORE,       /* all that the call lost, if any thread submits work later: not at the end of a program */
 };
 
 enum { SAVINGS_OPEN = 64 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mended NAME as-is|mended [rounds 40]: one of the programs of mended.def, as people write it or mended; both end with the same
- * checksum. Without arguments: the cases, and where a report claims what mending them saves. For `scripts/gpu savings`, which holds
- * the claim against the difference of the two times. It knows nothing of the shim.
+ * mended NAME as-is|mended [rounds 40]: one of the programs of mended.def, as people write it or mended; both end with the
+ * same checksum. Without arguments: the cases, and where a report claims what mending them saves. For `scripts/gpu
+ * savings`, which holds the claim against the difference of the two times. It knows nothing of the shim.
  */
 #include "tests/apps/mended/mended.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the cases of mended.def share. A case is a function that runs one of two programs with the same results: one as people write
- * it, and the same one mended.
+ * What the cases of mended.def share. A case is a function that runs one of two programs with the same results: one as
+ * people write it, and the same one mended.
  */
 #ifndef APPS_MENDED_H
 #define APPS_MENDED_H

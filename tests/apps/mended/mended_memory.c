@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cases of mended.def about memory and other things that a program makes again in each round, and about memory that is not pinned.
+ * Cases of mended.def about memory and other things that a program makes again in each round, and about memory that is not
+ * pinned.
  */
 #include "tests/apps/mended/mended.h"
 
