@@ -79,6 +79,7 @@ struct rule {
     bool order_given_up;        /* what it finds is an order that is gone: an error where results depend on it */
     bool may_lose_order;        /* its doubts are about such an order, too: wrong where a pair of operations proves it */
     bool conflict;  /* what it finds are conflicts that nothing orders: without a doubt of results, possible ones */
+    bool by_host;   /* what it finds is right or wrong by what the host does between calls, which no trace shows */
     bool at_call;   /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;    /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool stayed;    /* what it finds is work that the policy left: all that the default stream still does is its */

@@ -37,10 +37,11 @@ struct run {
 struct variant {
     const char *name;
     const char *policy;
-    unsigned lanes; /* PTDS_LANES; 0: as the caller has it */
-    bool shaken;    /* each run with another PTDS_SHAKE */
-    bool asked;     /* its answer decides the exit status */
-    bool given_up;  /* it hung, and is not run again */
+    unsigned lanes;      /* PTDS_LANES; 0: as the caller has it */
+    bool moves_explicit; /* PTDS_EXPLICIT_LEGACY=remap; false: as the caller has it */
+    bool shaken;         /* each run with another PTDS_SHAKE */
+    bool asked;          /* its answer decides the exit status */
+    bool given_up;       /* it hung, and is not run again */
     TABLE_OF(struct run) runs;
     struct facts facts;
     struct record record;

@@ -82,6 +82,8 @@ struct outcome outcome_of(const struct report *report)
         }
         if (finding->doubt == DOUBT_NONE && finding->rule->conflict)
             outcome.possible += finding->count;
+        if (finding->rule->by_host)
+            outcome.by_host += finding->count;
         if (finding->doubt <= outcome.doubt)
             continue;
         outcome.doubt = finding->doubt;

@@ -30,6 +30,7 @@ struct outcome {
     enum lack lack;
     uint64_t possible; /* conflicts that put nothing in doubt, but may be some (unordered-conflict); none where doubt says
                           more */
+    uint64_t by_host;  /* calls that put nothing in doubt, but that only the host's own reads and writes make right or wrong */
     bool ordered;      /* policy strict ordered these: they put nothing in doubt */
     bool complete;     /* nothing is known to be lacking */
     uint64_t seen, calls; /* calls that were looked at, of how many; calls 0: nobody knows how many there were */

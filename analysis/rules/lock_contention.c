@@ -43,9 +43,9 @@ static const struct rule rule = {
            "2@1150+652 memset s=N2 ptr=0x9000 to=device bytes=4\n",
     .good = "1@0+2 copy s=N1 from=device to=pinned bytes=4\n"
             "2@10+2 memset s=N2 ptr=0x9000 to=device bytes=4\n"
-            "1@100+800 copy s=N1 from=device to=pinned bytes=4\n"
+            "1@100+800 copy s=N1 from=device to=pinned ptr=0x7f0000001000 bytes=4\n"
             "2@150+400 memset s=N2 ptr=0x9000 to=device bytes=4\n"
-            "1@1000+800 copy s=N1 from=device to=pinned bytes=4\n"
+            "1@1000+800 copy s=N1 from=device to=pinned ptr=0x7f0000002000 bytes=4\n"
             "2@1150+2 memset s=N2 ptr=0x9000 to=device bytes=4\n"
             "1@2000+20 sync s=N1\n"
             "2@2100+20 sync s=N2\n",

@@ -105,6 +105,12 @@ struct line opening_outcome(const struct report *report)
                  text_plural(outcome.possible, "possible conflict").text);
         return line;
     }
+    if (outcome.doubt == DOUBT_NONE && outcome.by_host != 0) {
+        line_add(&line, "%s%s (%s %s nobody waited for: pinned-reuse)", outcome_words[DOUBT_NONE],
+                 outcome.complete ? ", for what the calls show" : as_far[outcome.lack], text_count(outcome.by_host).text,
+                 outcome.by_host == 1 ? "copy" : "copies");
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE) {
         line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE], as_far[outcome.lack]);
         return line;

@@ -93,7 +93,7 @@ const Sample samples[] = {
      "1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n1@100+3000 module-load site=load\n"
      "2@200+2900 copy s=N2 from=device to=pinned src=0x10000 ptr=0x7f0000000000 bytes=64 site=held\n",
      "right",
-     "Right: no order that a result needs was missing",
+     "Right, for what the calls show (1 copy nobody waited for: pinned-reuse)",
      {}},
     {"costs",
      "1@0 launch s=N1 k=a\n1@10+5000 copy s=N1 from=device to=pageable bytes=4 site=much\n"

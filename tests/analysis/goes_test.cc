@@ -32,6 +32,7 @@ TEST(Goes, EachRuleDeclaresIt)
         {"pageable-copy", REMOVED_NEVER},
         {"slow-call", REMOVED_NEVER},
         {"pool-trims", REMOVED_NEVER},
+        {"pinned-reuse", REMOVED_NEVER},
         {"blocking-free", REMOVED_STAYS},
         {"blocking-alloc", REMOVED_NEVER},
         {"blocking-pin", REMOVED_NEVER},

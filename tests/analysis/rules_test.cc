@@ -149,6 +149,7 @@ TEST(RuleList, WhatEachCosts)
               "over-wide-sync 1: 1 0, 4980000\n"
               "pageable-async-copy 1: 1 0, 135980000\n"
               "pageable-copy 1: 1 0, 8737856\n"
+              "pinned-reuse 1: 0 1, 0\n"
               "pool-trims 19: 0 19, 0\n"
               "process-switch 0: 0 1, 0\n"
               "query-spin 1: 1 0, 990000\n"

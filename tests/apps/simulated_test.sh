@@ -37,6 +37,7 @@ test_policies() {
     apps_right own_allocator "observe guarded stream"
     apps_kept random_order thread_handover stream_handover
     apps_apart
+    apps_named
     apps_same capture "none observe guarded stream"
     apps_same errors "none observe guarded stream"
     refused_events

@@ -181,6 +181,22 @@ apps_apart() {
     done
 }
 
+# What names the legacy stream (0x1), moved with the rest: right where each thread's work is apart, and where 0x1 and a
+# thread's own default stream are two things.
+apps_named() {
+    local program way policy status line
+    program=$(find_program apps/named_legacy) || { fail "named_legacy: not here"; return 0; }
+    for way in apart both; do
+        status=0 line=""
+        for policy in bare guarded stream strict; do
+            run_as 60 "named_legacy.$way.$policy" "$policy" PTDS_EXPLICIT_LEGACY=remap "$program" "$way"
+            said_ok "named_legacy.$way.$policy" || status=1
+            line+=" $policy $(outcome "named_legacy.$way.$policy") $(milliseconds "named_legacy.$way.$policy") ms;"
+        done
+        verdict "$status" "named_legacy $way, 0x1 moved:$line"
+    done
+}
+
 # apps_simulated NAME: without the shim, the simulated driver prints what this GPU prints.
 apps_simulated() {
     local name=$1 folder count
@@ -204,6 +220,7 @@ section_apps() {
     apps_right own_allocator "observe guarded stream"
     apps_kept random_order thread_handover stream_handover
     apps_apart
+    apps_named
     apps_same capture "none observe guarded stream" "per-thread"
     apps_same errors "none observe guarded stream" "per-thread"
     apps_simulated mixed_streams

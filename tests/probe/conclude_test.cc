@@ -108,6 +108,33 @@ TEST_F(ConcludeTest, MoreLanesAreUsedWhereTheyAreFaster)
     EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_LANES=4 PTDS_REPORT=off ./app", text);
 }
 
+TEST_F(ConcludeTest, TheLegacyStreamByNameIsMovedWhereThatIsFaster)
+{
+    variant &moved = probe_.variants[probe_.count++] = {};
+    moved.name = "guarded, 0x1 moved";
+    moved.policy = "guarded";
+    moved.moves_explicit = true;
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200, 300});
+    EXPECT_EQ("guarded, 0x1 moved", Best()) << "nothing is given up";
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_DO_NOT}, {500, 100, 200, 300});
+    EXPECT_EQ("guarded", Best());
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200, 500});
+    EXPECT_EQ("guarded", Best());
+    std::string text;
+    text_sink sink = {[](text_sink *self, const char *piece, size_t size) {
+                          static_cast<std::string *>(self->data)->append(piece, size);
+                      },
+                      &text};
+    char word[] = "./app", *argv[] = {word, nullptr};
+    probe_.program = argv;
+    probe_.library = "/lib/libptds.so";
+    unsetenv("LD_PRELOAD");
+    command_to_copy(&probe_, &moved, 3, &sink);
+    EXPECT_EQ(
+        "LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_EXPLICIT_LEGACY=remap PTDS_SHAKE=3 PTDS_REPORT=off ./app",
+        text);
+}
+
 TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
 {
     std::string text;

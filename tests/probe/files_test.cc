@@ -412,8 +412,10 @@ TEST_F(EnvironmentTest, BareIsAsTheCallerHasItButForTheShim)
 {
     setenv("LD_PRELOAD", "/old/libptds.so", 1);
     setenv("PTDS_POLICY", "mine", 1);
+    unsetenv("PTDS_DISABLE");
     ASSERT_TRUE(environment_set(nullptr, "none", nullptr, nullptr));
     EXPECT_EQ("(unset)", Value("LD_PRELOAD"));
+    EXPECT_EQ("1", Value("PTDS_DISABLE")) << "an enabled Python has the shim without LD_PRELOAD";
     EXPECT_EQ("mine", Value("PTDS_POLICY"));
 }
 

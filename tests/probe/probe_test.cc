@@ -102,6 +102,43 @@ TEST_F(ProbeTest, AProgramThatGetsFaster)
     EXPECT_TRUE(folder_.files().empty()) << "temporary files";
 }
 
+/* Guarded keeps what the program puts on 0x1; moved, two threads' work runs side by side. */
+TEST_F(ProbeTest, WorkOnTheLegacyStreamByName)
+{
+    std::string program = data_file("tests/apps/named_legacy");
+    Outcome ran = Run({"--shake", "2"}, {program, "apart", "4", "20", "4000000"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "right under guarded, 0x1 moved; ") && First(ran).find("x faster (") != std::string::npos)
+        << ran;
+    EXPECT_TRUE(Has(ran, "\nright under guarded; ")) << ran;
+    EXPECT_TRUE(Has(ran,
+                    "\nthe program names 0x1 (CU_STREAM_LEGACY) in 164 operations: guarded keeps such work there, unless "
+                    "PTDS_EXPLICIT_LEGACY=remap\n"))
+        << ran;
+    EXPECT_TRUE(Has(ran, "\nRecorded under guarded, 0x1 moved: ran ")) << ran;
+    EXPECT_TRUE(Has(ran, "  guarded, 0x1 moved as bare in 2 runs\n")) << ran;
+    EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded PTDS_EXPLICIT_LEGACY=remap PTDS_REPORT=off " + program + " apart ")) << ran;
+}
+
+/* 0x1 and the threads' own default streams are two things: moved, the order between them stays. */
+TEST_F(ProbeTest, TheLegacyStreamByNameBesideThreadsOwn)
+{
+    std::string program = data_file("tests/apps/named_legacy");
+    Outcome ran = Run({"--rounds", "1", "--json", "--shake", "5"}, {program, "both"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr), *answers = json_object_get(root, "answers");
+    ASSERT_EQ(2u, json_array_size(answers)) << ran;
+    json_t *moved = json_array_get(answers, 1);
+    EXPECT_STREQ("remap", json_string_value(json_object_get(moved, "explicit_legacy"))) << ran;
+    EXPECT_STREQ("right", json_string_value(json_object_get(moved, "answer"))) << ran;
+    EXPECT_TRUE(json_is_null(json_object_get(json_array_get(answers, 0), "explicit_legacy"))) << ran;
+    json_t *record = json_object_get(json_array_get(json_object_get(root, "variants"), 4), "record");
+    EXPECT_EQ(0, json_integer_value(json_object_get(record, "kept_explicit_legacy"))) << ran;
+    EXPECT_EQ(66, json_integer_value(json_object_get(record, "remapped"))) << ran;
+    record = json_object_get(json_array_get(json_object_get(root, "variants"), 3), "record");
+    EXPECT_EQ(60, json_integer_value(json_object_get(record, "kept_explicit_legacy"))) << ran;
+    json_decref(root);
+}
+
 /* As bare but for luck, which is the pause of the program. */
 TEST_F(ProbeTest, WorkThatStartsLateShowsWhatAPolicyTookAway)
 {

@@ -60,6 +60,39 @@ TEST_F(ProbeShown, AllPoliciesOfAProgramThatGetsFaster)
     Is("faster");
 }
 
+/* Guarded with 0x1 moved: is that faster, and right? */
+TEST_F(ProbeShown, TheLegacyStreamByName)
+{
+    const std::string named = two_threads + "1@30200 launch s=L k=_Z1aPf args=A explicit\n";
+    variant &moved = probe_.variants[probe_.count++] = {};
+    moved.name = "guarded, 0x1 moved";
+    moved.policy = "guarded";
+    moved.moves_explicit = true;
+    for (const char *name : {"bare", "none", "observe", "guarded"})
+        Rounds(name, {120, 101, 102, 104}, 0.5, {"sum 5\n"});
+    Rounds("guarded, 0x1 moved", {70, 51, 52, 53}, 0.5, {"sum 5\n"});
+    Recorded("observe", {"setting policy=observe\n" + named});
+    Recorded("guarded", {"setting policy=guarded\n" + named});
+    Recorded("guarded, 0x1 moved", {"setting policy=guarded\n" + two_threads});
+    Is("explicit");
+}
+
+TEST_F(ProbeShown, TheLegacyStreamByNameIsNeeded)
+{
+    const std::string named = two_threads + "1@30200 launch s=L k=_Z1aPf args=A explicit\n";
+    variant &moved = probe_.variants[probe_.count++] = {};
+    moved.name = "guarded, 0x1 moved";
+    moved.policy = "guarded";
+    moved.moves_explicit = true;
+    for (const char *name : {"bare", "none", "observe", "guarded"})
+        Rounds(name, {120, 101, 102, 104}, 0.5, {"sum 5\n"});
+    Rounds("guarded, 0x1 moved", {70, 51, 52, 53}, 0.5, {"sum 1\n"});
+    Recorded("observe", {"setting policy=observe\n" + named});
+    Recorded("guarded", {"setting policy=guarded\n" + named});
+    Recorded("guarded, 0x1 moved", {"setting policy=guarded\n" + two_threads});
+    Is("explicit-needed");
+}
+
 TEST_F(ProbeShown, NothingToGain)
 {
     Rounds("bare", {50, 50, 50, 51}, 0, {"a\nb"});

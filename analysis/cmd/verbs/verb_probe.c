@@ -31,6 +31,8 @@ static const char manual[] = "Runs a program bare, under observe and under polic
                              "how long it takes; and says in one screen whether to use a policy.\v"
                              "The first line and the exit status are about the policies of --policy, the worst of them "
                              "first; without it, about guarded. "
+                             "Where the program names the legacy stream (0x1), guarded is also tried with that moved, and "
+                             "comes first if that is right and faster. "
                              "Output must be the same byte for byte, but for numbers that vary from one bare run to the "
                              "next. Standard input, unless it is "
                              "a terminal, is read to its end first; every run gets the same. A policy's run may take ten "

@@ -54,6 +54,8 @@ void command_to_copy(const struct probe *probe, const struct variant *variant, u
     sink_printf(sink, " PTDS_POLICY=%s", variant->policy);
     if (variant->lanes != 0)
         sink_printf(sink, " PTDS_LANES=%u", variant->lanes);
+    if (variant->moves_explicit)
+        sink_printf(sink, " PTDS_EXPLICIT_LEGACY=remap");
     if (seed != 0)
         sink_printf(sink, " PTDS_SHAKE=%u", seed);
     sink_printf(sink, " PTDS_REPORT=off");

@@ -78,7 +78,8 @@ const struct variant *conclude_best(const struct probe *probe)
         const struct variant *variant = &probe->variants[i];
         if (variant->answer.word != WORD_RIGHT)
             continue;
-        bool may_replace = best == NULL || strcmp(best->policy, "guarded") != 0 || variant->lanes != 0;
+        bool may_replace =
+            best == NULL || strcmp(best->policy, "guarded") != 0 || variant->lanes != 0 || variant->moves_explicit;
         if (may_replace && (best == NULL || is_faster(variant, best)))
             best = variant;
     }

@@ -17,7 +17,7 @@ void conclude(struct probe *probe);
 /* The variant whose answer comes first and is the exit status: of those asked for, the first of the worst. */
 const struct variant *conclude_first(const struct probe *probe);
 
-/* The variant to use: guarded where it is right, with more lanes where these make it faster, else the fastest that is
+/* The variant to use: guarded where it is right, with another setting where that makes it faster, else the fastest that is
  * right; NULL: none is. */
 const struct variant *conclude_best(const struct probe *probe);
 

@@ -97,6 +97,7 @@ static json_t *record_json(const struct record *record)
     set(out, "calls", value_number(record->calls));
     set(out, "default_stream_operations", value_number(record->default_stream));
     set(out, "remapped", value_number(record->remapped));
+    set(out, "kept_explicit_legacy", value_number(record->explicit_legacy));
     set(out, "default_stream", value_text(default_cost_names[record->cost]));
     set(out, "gpu_busy_ns", record->gpu_span_ns != 0 ? value_number(record->gpu_busy_ns) : json_null());
     set(out, "gpu_span_ns", record->gpu_span_ns != 0 ? value_number(record->gpu_span_ns) : json_null());
@@ -159,6 +160,7 @@ static json_t *answer(const struct variant *variant)
     bool timed = policy_answer_words_tell_times(found);
     set(out, "policy", value_text(variant->policy));
     set(out, "lanes", variant->lanes != 0 ? value_number(variant->lanes) : json_null());
+    set(out, "explicit_legacy", variant->moves_explicit ? value_text("remap") : json_null());
     set(out, "answer", value_text(word_names[found->word]));
     set(out, "why", value_text(why_names[found->why]));
     set(out, "words", value_text(words.text));
@@ -239,6 +241,7 @@ static json_t *shaken(const struct probe *probe)
             continue;
         json_t *one = json_object();
         set(one, "policy", value_text(variant->policy));
+        set(one, "explicit_legacy", variant->moves_explicit ? value_text("remap") : json_null());
         set(one, "runs", value_number(variant->facts.runs));
         set(one, "unlike_bare", value_number(variant->facts.unlike));
         set(one, "first_seed", seed != 0 ? value_number(seed) : json_null());

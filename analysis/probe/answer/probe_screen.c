@@ -33,17 +33,38 @@ static int name_columns(const struct probe *probe)
     return columns;
 }
 
+static void put_answer(const struct variant *variant, struct text_sink *sink)
+{
+    struct sentence line = policy_answer_words_line(&variant->answer, &variant->evidence);
+    sink_printf(sink, "%s\n", line.text);
+}
+
+/* What guarded leaves on 0x1 may be all that there is to gain: where moving that is faster, the answer begins so. */
+static const struct variant *first_told(const struct probe *probe)
+{
+    const struct variant *first = conclude_first(probe), *best = conclude_best(probe);
+    bool fine = first->answer.word == WORD_RIGHT || first->answer.word == WORD_NOTHING;
+    return fine && best != NULL && best->moves_explicit ? best : first;
+}
+
+static void put_explicit(const struct probe *probe, struct text_sink *sink)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (probe->variants[i].moves_explicit)
+            sink_printf(sink,
+                        "the program names 0x1 (CU_STREAM_LEGACY) in %s: guarded keeps such work there, unless "
+                        "PTDS_EXPLICIT_LEGACY=remap\n",
+                        text_plural(probe->variants[VARIANT_OBSERVE].record.explicit_legacy, "operation").text);
+}
+
 static void put_answers(const struct probe *probe, struct text_sink *sink)
 {
-    const struct variant *first = conclude_first(probe);
-    struct sentence line = policy_answer_words_line(&first->answer, &first->evidence);
-    sink_printf(sink, "%s\n", line.text);
-    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
-        const struct variant *variant = &probe->variants[i];
-        line = policy_answer_words_line(&variant->answer, &variant->evidence);
-        if (variant != first)
-            sink_printf(sink, "%s\n", line.text);
-    }
+    const struct variant *first = first_told(probe);
+    put_answer(first, sink);
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (&probe->variants[i] != first)
+            put_answer(&probe->variants[i], sink);
+    put_explicit(probe, sink);
     if (policy_answer_seed(&probe->shaken[VARIANT_NONE].facts) != 0)
         sink_printf(sink, "the program itself is right by luck: when its work starts late it shows another result, without "
                           "any policy\n");

@@ -102,7 +102,7 @@ static _Noreturn void become(const struct child *child, int tell)
         put_file(STDERR_FILENO, child->err, O_WRONLY | O_CREAT | O_TRUNC) &&
         environment_set(child->library, child->policy, child->trace, child->moments) &&
         environment_set_auditor(child->library, child->auditor) && environment_set_lanes(child->lanes) &&
-        environment_set_seed(child->seed)) {
+        environment_set_explicit(child->moves_explicit) && environment_set_seed(child->seed)) {
         sigprocmask(SIG_SETMASK, &signals.before, NULL);
         execvp(child->argv[0], child->argv);
     }

@@ -34,6 +34,7 @@ struct child {
     const char *auditor; /* with it; NULL: as the caller has it */
     const char *policy;
     unsigned lanes;             /* PTDS_LANES; 0: as it is */
+    bool moves_explicit;        /* PTDS_EXPLICIT_LEGACY=remap; false: as it is */
     unsigned seed;              /* PTDS_SHAKE; 0: none */
     const char *trace;          /* NULL: nothing is recorded */
     const char *moments;        /* the folder for them (environment.h); NULL: none */

@@ -97,7 +97,7 @@ bool environment_set(const char *library, const char *policy, const char *trace,
     if (!set_list("LD_PRELOAD", library, environment_preload) || !set_or_not(MOMENTS_VARIABLE, moments))
         return false;
     if (library == NULL)
-        return true;
+        return setenv("PTDS_DISABLE", "1", 1) == 0; /* an enabled Python would bring it in by itself */
     bool sound = setenv("PTDS_POLICY", policy, 1) == 0 && setenv("PTDS_REPORT", "off", 1) == 0 &&
                  unsetenv("PTDS_LOG") == 0 && unsetenv("PTDS_DISABLE") == 0;
     return sound && set_or_not("PTDS_TRACE", trace);
@@ -113,6 +113,11 @@ static bool set_number(const char *name, unsigned value)
 bool environment_set_lanes(unsigned lanes)
 {
     return lanes == 0 || set_number("PTDS_LANES", lanes);
+}
+
+bool environment_set_explicit(bool moves)
+{
+    return !moves || setenv("PTDS_EXPLICIT_LEGACY", "remap", 1) == 0;
 }
 
 bool environment_set_seed(unsigned seed)

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /* Changes the environment of this process, which the program then gets. library NULL: without the shim, also where the
- * caller preloads it. trace NULL: no record is made. moments NULL: the begin and end of the CUDA work are not noted;
- * else the folder for them. False without memory. */
+ * caller preloads it, or a Python is enabled (scripts/python). trace NULL: no record is made. moments NULL: the begin and
+ * end of the CUDA work are not noted; else the folder for them. False without memory. */
 bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
 
 /* Sets LD_AUDIT: the auditor, last; library NULL: no auditor of the shim. auditor NULL: as the caller has it. False
@@ -23,6 +23,9 @@ bool environment_set_auditor(const char *library, const char *auditor);
 
 /* Sets PTDS_LANES; lanes 0: leaves it as it is. False without memory. */
 bool environment_set_lanes(unsigned lanes);
+
+/* Sets PTDS_EXPLICIT_LEGACY=remap; moves false: leaves it as it is. False without memory. */
+bool environment_set_explicit(bool moves);
 
 /* Sets PTDS_SHAKE, or takes it away: seed 0. False without memory. */
 bool environment_set_seed(unsigned seed);

@@ -8,7 +8,7 @@
 #include "analysis/probe/outputs/compare_runs.h"
 #include "analysis/probe/probe.h"
 #include "analysis/probe/runs/cuda_span.h"
-#include "analysis/probe/runs/try_lanes.h"
+#include "analysis/probe/runs/try_settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -131,6 +131,7 @@ static bool run_one(struct probe *probe, struct variant *variant, unsigned round
                           .auditor = probe->auditor,
                           .policy = variant->policy,
                           .lanes = variant->lanes,
+                          .moves_explicit = variant->moves_explicit,
                           .seed = variant->shaken ? round : 0,
                           .trace = traces.path[0] != 0 ? trace.text : NULL,
                           .moments = moments.path[0] != 0 ? moments.path : NULL,
@@ -187,7 +188,7 @@ static bool run_round(struct probe *probe, unsigned round, unsigned *done, char 
 /* What came to be tried after the warm-up warms up now. */
 static bool run_added(struct probe *probe, unsigned *done, char *error)
 {
-    size_t added = try_lanes(probe);
+    size_t added = try_settings(probe);
     for (size_t i = probe->count - added; i < probe->count && !probe->interrupted; i++, (*done)++)
         if (!run_one(probe, &probe->variants[i], 0, *done, error))
             return false;
@@ -256,8 +257,11 @@ static bool goes_on(const struct probe *probe)
 }
 
 /* Named after the policy, since the name is a file's, too. */
-static const char *shaken_name(const char *policy)
+static const char *shaken_name(const struct variant *of)
 {
+    const char *policy = of->policy;
+    if (of->moves_explicit)
+        return "guarded-explicit-shaken";
 #define POLICY(identifier, word, then) \
     if (strcmp(policy, word) == 0) \
         return word "-shaken";
@@ -271,7 +275,8 @@ static void begin_shaken(struct probe *probe)
     for (size_t i = VARIANT_NONE; i < probe->count; i++) {
         const struct variant *of = &probe->variants[i];
         if (i != VARIANT_OBSERVE && of->lanes == 0 && !of->given_up)
-            probe->shaken[i] = (struct variant){.name = shaken_name(of->policy), .policy = of->policy, .shaken = true};
+            probe->shaken[i] = (struct variant){
+                .name = shaken_name(of), .policy = of->policy, .moves_explicit = of->moves_explicit, .shaken = true};
     }
 }
 

@@ -101,6 +101,7 @@ void run_record_read(struct record *record, const char *folder, bool replayed)
                 replay(record, report);
             take(record, report);
         }
+        record->explicit_legacy += report->totals.kept[KEPT_EXPLICIT];
         take_outcome(record, report);
     }
     traces_free(&traces);

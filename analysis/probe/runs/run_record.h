@@ -21,6 +21,7 @@ struct record {
                          matters most */
     char program[64];
     uint64_t threads, streams, calls, default_stream, remapped, run_ns;
+    uint64_t explicit_legacy; /* operations of all processes that named CU_STREAM_LEGACY (0x1) and stayed there */
     enum default_cost cost;
     uint64_t gpu_busy_ns, gpu_span_ns; /* as in report_totals; no span: unknown */
     bool gpu_busy_at_least;            /* times of some operations are missing */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """libptds: the default stream of unmodified CUDA programs, remapped and reported. `python -m ptds help`.
 
-Importing this changes nothing in the program that does; the library is preloaded by `python -m ptds run` only.
+Importing this changes nothing in the program that does; the library is preloaded by `python -m ptds run`,
+and by a Python for which `python -m ptds enable` was called (at_start.py).
 """
 
 import os as _os

@@ -4,6 +4,8 @@
 `python -m ptds run -- script.py ARGS` and `probe -- script.py ARGS` run the script under this Python, with the options that it
 was given; so do `-- -m module` and `-- -c code`. Anything else after `--` is a program as it stands. Nothing of this process is
 left in the program that runs.
+
+`enable`, `disable` and `status` are about this Python, and are done here (enable.py).
 """
 
 import os
@@ -63,6 +65,12 @@ def become(words, environment):
 
 
 def main():
+    if sys.argv[1:2] in (["enable"], ["disable"], ["status"]):
+        from . import enable
+        if len(sys.argv) > 2:
+            sys.exit("ptds: %s takes no more words" % sys.argv[1])
+        enable.VERBS[sys.argv[1]]()
+        return
     environment = dict(os.environ)
     become(words_of(take_frames(sys.argv[1:], environment)), environment)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When `ptds probe` tries guarded with more lanes: what the request, the environment and the record of observe have to say.
+// When `ptds probe` tries guarded with other settings: what the request, the environment and the record of observe have to
+// say.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -9,7 +10,7 @@
 
 #include "analysis/probe/probe.h"
 #include "analysis/probe/runs/rounds.h"
-#include "analysis/probe/runs/try_lanes.h"
+#include "analysis/probe/runs/try_settings.h"
 #include "tests/support/run_child.h"
 #include "tests/support/trace_builder.h"
 
@@ -31,18 +32,20 @@ std::string Kernels(unsigned count, unsigned chains)
     return calls + "1@250+" + std::to_string(1001 * count + 100) + " ctx-sync\n";
 }
 
-class ProbeLanes : public testing::Test
+class ProbeSettings : public testing::Test
 {
 protected:
-    ProbeLanes()
+    ProbeSettings()
     {
         unsetenv("PTDS_LANES");
+        unsetenv("PTDS_EXPLICIT_LEGACY");
     }
-    ~ProbeLanes()
+    ~ProbeSettings()
     {
         unsetenv("PTDS_LANES");
+        unsetenv("PTDS_EXPLICIT_LEGACY");
     }
-    /* Which are tried: "4 8 ", if any. `before`: so many policies are tried already. */
+    /* Which are tried: "0x1 4 8 ", if any. `before`: so many policies are tried already. */
     std::string Tried(enum lanes asked, const std::string &recorded, size_t before = 1)
     {
         Folder folder;
@@ -59,21 +62,22 @@ protected:
         EXPECT_EQ(0, mkdir(traces.c_str(), 0700));
         std::ofstream(traces + "/0.ptds") << BuildTrace(recorded);
         probe.lanes = asked;
-        size_t count = probe.count, added = try_lanes(&probe);
+        size_t count = probe.count, added = try_settings(&probe);
         EXPECT_EQ(count + added, probe.count);
         std::string said;
         for (size_t i = count; i < probe.count; i++) {
             EXPECT_STREQ("guarded", probe.variants[i].policy);
-            EXPECT_EQ("guarded, " + std::to_string(probe.variants[i].lanes) + " lanes", probe.variants[i].name);
+            std::string what = probe.variants[i].moves_explicit ? "0x1" : std::to_string(probe.variants[i].lanes);
+            EXPECT_EQ("guarded, " + what + (what == "0x1" ? " moved" : " lanes"), probe.variants[i].name);
             EXPECT_FALSE(probe.variants[i].asked) << "they do not decide the exit status";
-            said += std::to_string(probe.variants[i].lanes) + " ";
+            said += what + " ";
         }
         rounds_end(&probe);
         return said;
     }
 };
 
-TEST_F(ProbeLanes, AreTriedWhereTheyLimit)
+TEST_F(ProbeSettings, LanesAreTriedWhereTheyLimit)
 {
     EXPECT_EQ("4 8 ", Tried(LANES_WHERE_THEY_LIMIT, Kernels(50, 2)));
     EXPECT_EQ("", Tried(LANES_WHERE_THEY_LIMIT, Kernels(49, 2)))
@@ -82,13 +86,13 @@ TEST_F(ProbeLanes, AreTriedWhereTheyLimit)
     EXPECT_EQ("", Tried(LANES_NOT, Kernels(50, 2)));
 }
 
-TEST_F(ProbeLanes, AreTriedInAnyCaseWhereThereIsWork)
+TEST_F(ProbeSettings, LanesAreTriedInAnyCaseWhereThereIsWork)
 {
     EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1)));
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(0, 1))) << "nothing is on the default stream";
 }
 
-TEST_F(ProbeLanes, AreLeftToWhoSetThem)
+TEST_F(ProbeSettings, LanesAreLeftToWhoSetThem)
 {
     setenv("PTDS_LANES", "2", 1);
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(50, 2)));
@@ -96,10 +100,25 @@ TEST_F(ProbeLanes, AreLeftToWhoSetThem)
     EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(50, 2)));
 }
 
-TEST_F(ProbeLanes, AreTriedAllOrNone)
+TEST_F(ProbeSettings, LanesAreTriedAllOrNone)
 {
     EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 5));
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 6)) << "there is room for one more";
+}
+
+const std::string named = "1@200 launch s=L k=_Z1aPf args=A explicit\n";
+
+TEST_F(ProbeSettings, WorkOnTheLegacyStreamByNameIsMovedWhereThereIsSome)
+{
+    EXPECT_EQ("0x1 ", Tried(LANES_NOT, Kernels(1, 1) + named));
+    EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1))) << "0 is not 0x1";
+    EXPECT_EQ("0x1 4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
+    setenv("PTDS_EXPLICIT_LEGACY", "keep", 1);
+    EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1) + named)) << "the user has chosen";
+    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
+    setenv("PTDS_EXPLICIT_LEGACY", "", 1);
+    EXPECT_EQ("0x1 ", Tried(LANES_NOT, Kernels(1, 1) + named, 6));
+    EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1) + named, 7)) << "there is no room";
 }
 
 } // namespace
