@@ -2,11 +2,12 @@
 # scripts/gpu savings: what a report says that mending a program saves, against what mending it saves. The programs of
 # tests/apps/mended run as they are and mended, without the shim, in rounds; the one as it is runs three times more, recorded under
 # observe; on a GPU as often with times from CUPTI. The goal: each claim within a factor of two, or "unknown"; medians of both.
-# SAVINGS="sync_copy load_in_loop": only these. REPETITIONS=N rounds.
+# SAVINGS="sync_copy load_in_loop": only these. REPETITIONS=N rounds. What comes after SAVINGS_SECONDS (500) is left out.
 # shellcheck shell=bash
 
 SAVINGS_ROUNDS=${REPETITIONS:-5}
 SAVINGS_RECORDED=3
+SAVINGS_SECONDS=${SAVINGS_SECONDS:-500}
 
 # What the calls cost on the simulated driver, which takes no time for most; about as on a GPU.
 SAVINGS_SIMULATED=SIM_DELAY=cuModuleLoadData:300000,cuStreamCreate:60000,cuStreamDestroy_v2:20000,cuMemHostAlloc:150000
@@ -60,15 +61,17 @@ savings() {
 }
 
 section_savings() {
-    local name claim path
+    local name claim path began=$SECONDS
     SAVINGS_OFF=0 SAVINGS_ALL=0 SAVINGS_DEVICE_TIMES=off
     path=$(path_with_cupti)
     local -x LD_LIBRARY_PATH=$path
     PTDS=$(find_command) || { fail "no ptds"; return 0; }
     SAVINGS_PROGRAM=$(find_program apps/mended/mended) || { fail "mended: not here"; return 0; }
-    [[ ! -e /dev/nvidia0 ]] || SAVINGS_DEVICE_TIMES="off cupti"
+    ! compgen -G '/dev/nvidia[0-9]*' >/dev/null || SAVINGS_DEVICE_TIMES="off cupti"
     while read -r name claim; do
-        [[ -n ${SAVINGS:-} && " $SAVINGS " != *" $name "* ]] || savings "$name" "$claim"
+        [[ -z ${SAVINGS:-} || " $SAVINGS " == *" $name "* ]] || continue
+        ((SECONDS - began < SAVINGS_SECONDS)) || { note "     $name: no time left"; continue; }
+        savings "$name" "$claim"
     done < <("$SAVINGS_PROGRAM")
     verdict "$SAVINGS_OFF" "savings: $SAVINGS_OFF of $SAVINGS_ALL claims are off by more than a factor of two"
 }
