@@ -51,6 +51,46 @@ struct code_base {
     struct code_term term[CODE_TERMS];
     uint8_t mixes; /* of CODE_FAR: how many words of the parameters are in what is added; CODE_MIXED_ANY: others, too */
     uint16_t mixed[CODE_MIXED]; /* the bytes where these begin, four each, in order */
+    uint8_t has_extent;         /* the facts' steps of extents tell which bytes all its accesses touch */
+};
+
+/* How far a kernel goes from its pointers: steps that a launch does one after the other (extents.h), each of which makes an
+ * interval of the intervals that earlier steps `a` and `b` made. An interval holds all values that a number has in any
+ * thread at any time; of a number of 32 bits some value that has the same 32 bits. */
+enum code_extent_kind {
+    CODE_EXTENT_NUMBER,    /* `value` */
+    CODE_EXTENT_PARAMETER, /* `bits` of the parameters from byte `a` on */
+    CODE_EXTENT_SIZE,      /* enum code_size in `a` */
+    CODE_EXTENT_ADD,
+    CODE_EXTENT_SUBTRACT,
+    CODE_EXTENT_MULTIPLY,
+    CODE_EXTENT_DIVIDE,
+    CODE_EXTENT_REMAINDER,
+    CODE_EXTENT_SMALLER,  /* of two */
+    CODE_EXTENT_LARGER,   /* of two */
+    CODE_EXTENT_SHIFT,    /* a >> value */
+    CODE_EXTENT_BITS_OF,  /* a & value */
+    CODE_EXTENT_WITH,     /* a | value */
+    CODE_EXTENT_SIGNED,   /* what a's 32 bits are as a signed number */
+    CODE_EXTENT_UNSIGNED, /* ... as an unsigned one; of 64 bits: the same where it is not negative */
+    CODE_EXTENT_JOIN,     /* either */
+    CODE_EXTENT_BELOW,    /* a, where a < b holds; is_unsigned: as unsigned numbers */
+    CODE_EXTENT_UP_TO,    /* a, where a <= b holds */
+    CODE_EXTENT_ABOVE,    /* a, where a > b holds */
+    CODE_EXTENT_FROM,     /* a, where a >= b holds */
+    CODE_EXTENT_EQUAL,    /* a, where a == b holds */
+    CODE_EXTENT_LOOP,     /* a number of `bits` that begins as a, and is b each further time; the steps up to `value` make
+                           * b of this one */
+    CODE_EXTENT_ACCESS    /* the base number b is accessed: `value` bytes from a bytes behind the pointer on */
+};
+
+/* What the driver tells each thread: enum code_size + 0, 1, 2 of x, y, z. */
+enum code_size { CODE_SIZE_THREAD = 0, CODE_SIZE_BLOCK = 3, CODE_SIZE_THREADS = 6, CODE_SIZE_BLOCKS = 9, CODE_SIZES = 12 };
+
+struct code_extent_step {
+    uint8_t kind, bits, is_unsigned;
+    uint16_t a, b;
+    int64_t value;
 };
 
 /* A variable of the module that the kernel uses, by `number` in terms. */
@@ -97,7 +137,14 @@ enum code_why {
     CODE_WHY_MEMORY        /* no memory for it */
 };
 
-enum { CODE_BASES = 192, CODE_VARIABLES = 48, CODE_HANDLES = 48, CODE_PARAMETERS = 512, CODE_TEXT = 64 };
+enum {
+    CODE_BASES = 192,
+    CODE_VARIABLES = 48,
+    CODE_HANDLES = 48,
+    CODE_PARAMETERS = 512,
+    CODE_TEXT = 64,
+    CODE_EXTENT_STEPS = 96
+};
 struct code_facts {
     uint8_t verdict;                                /* enum code_verdict */
     uint8_t why;                                    /* enum code_why; of UNKNOWN: the first reason found */
@@ -105,6 +152,7 @@ struct code_facts {
     uint8_t is_ptx;                                 /* read from PTX, not from machine code */
     uint16_t arch;                                  /* 90: sm_90; of PTX, its target */
     uint16_t bases, variables, handles, parameters; /* numbers of what follows */
+    uint16_t extent_steps;
     uint16_t parameter_bytes;
     uint32_t instructions; /* of the kernel and what it calls */
     uint32_t at; /* of UNKNOWN: where the instruction lies, bytes from the kernel's beginning, or its line of PTX; 0 */
@@ -113,6 +161,7 @@ struct code_facts {
     struct code_variable variable[CODE_VARIABLES];
     struct code_handle handle[CODE_HANDLES];
     struct code_parameter parameter[CODE_PARAMETERS];
+    struct code_extent_step extent_step[CODE_EXTENT_STEPS];
 };
 
 /* One image: machine code (a cubin) or PTX text, unpacked. The bytes are the caller's, and stay while they are used. */

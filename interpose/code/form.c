@@ -47,6 +47,18 @@ uint32_t form_add_target(struct form *form, uint32_t step)
     return form->target_count++;
 }
 
+struct meaning *form_add_meaning(struct form *form, const struct meaning *meaning)
+{
+    if (form->meanings == form->meaning_room) {
+        struct meaning *now = grown(form, form->meaning, form->meanings, &form->meaning_room, sizeof *now);
+        if (!now)
+            return NULL;
+        form->meaning = now;
+    }
+    form->meaning[form->meanings] = *meaning;
+    return &form->meaning[form->meanings++];
+}
+
 void form_unknown(struct form *form, enum code_why why, uint32_t at, const char *text)
 {
     struct code_facts *facts = form->facts;

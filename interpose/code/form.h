@@ -93,6 +93,56 @@ struct step {
 };
 enum { STEP_WORDS = 128, ALL_PREDICATES = 0xffff };
 
+/* What an instruction computes, bit by bit: for extents (extent_flow.h), which the steps above say nothing of. An
+ * instruction without a meaning leaves anything in its results. */
+enum meaning_kind {
+    MEANS_NOTHING,
+    MEANS_MOVE,
+    MEANS_ADD,
+    MEANS_SUBTRACT,
+    MEANS_MULTIPLY, /* the lower bits of source 0 * source 1 + source 2 */
+    MEANS_WIDE,     /* the same of factors with half the bits */
+    MEANS_DIVIDE,
+    MEANS_REMAINDER,
+    MEANS_SMALLER,
+    MEANS_LARGER,
+    MEANS_LEFT, /* shifted by source 1, a number */
+    MEANS_RIGHT,
+    MEANS_AND, /* with source 1, a number */
+    MEANS_OR,
+    MEANS_EXTEND,  /* 32 bits to 64 */
+    MEANS_CUT,     /* 64 bits to 32 */
+    MEANS_CHOOSE,  /* source 0 where the predicate of source 2 holds, else source 1 */
+    MEANS_COMPARE, /* sets a predicate */
+    MEANS_BOTH,    /* of predicates */
+    MEANS_EITHER,
+    MEANS_NOT,
+    MEANS_ACCESS /* memory at source 0 + `value`, `bytes` of it; what it loads is anything */
+};
+
+enum taken_kind { TAKES_NOTHING, TAKES_REGISTER, TAKES_NUMBER, TAKES_PARAMETER, TAKES_SIZE, TAKES_PREDICATE };
+struct taken {
+    uint8_t kind, negated;
+    uint16_t number; /* of the register or predicate, byte of the parameters, enum code_size */
+    int64_t value;
+};
+
+enum relation { RELATION_NONE, RELATION_LESS, RELATION_UP_TO, RELATION_EQUAL };
+enum { MEANING_SOURCES = 3 };
+struct meaning {
+    uint32_t step, covers; /* the steps of this instruction */
+    uint8_t kind, bits;    /* of the sources: 32 or 64 */
+    uint8_t is_signed, words;
+    uint8_t relation, negated; /* of COMPARE: enum relation; it holds where that does not */
+    uint8_t with;              /* of COMPARE: and (MEANS_BOTH) or or (MEANS_EITHER) the predicate of source 2 */
+    uint16_t guard;
+    uint8_t guard_negated;
+    uint16_t result; /* register, or of predicates the predicate */
+    uint32_t bytes;
+    int64_t value;
+    struct taken source[MEANING_SOURCES];
+};
+
 /* A whole kernel, and what it calls. Front ends fill it in by the functions below; it begins empty, in an arena of its own.
  */
 struct arena;
@@ -102,6 +152,9 @@ struct form {
     uint32_t steps, room;
     uint32_t *target; /* of SWITCH */
     uint32_t target_count, target_room;
+    struct meaning *meaning; /* in the steps' order */
+    uint32_t meanings, meaning_room;
+    uint32_t predicates;      /* how many numbers there are, from 1 */
     uint32_t registers;       /* how many numbers there are */
     uint32_t stack_register;  /* that a call leaves as it was; 0: none */
     struct code_facts *facts; /* parameters, variables, flags and instructions are the front end's to fill in */
@@ -112,6 +165,9 @@ uint32_t form_add(struct form *form, const struct step *step);
 
 /* Adds a target of a SWITCH. Returns its place. */
 uint32_t form_add_target(struct form *form, uint32_t step);
+
+/* Adds a copy of the meaning. NULL: there is no memory for it, and the facts say so. */
+struct meaning *form_add_meaning(struct form *form, const struct meaning *meaning);
 
 /* The facts are UNKNOWN from now on; the first reason stays. text may be NULL. */
 void form_unknown(struct form *form, enum code_why why, uint32_t at, const char *text);

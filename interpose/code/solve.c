@@ -6,6 +6,8 @@
  */
 #include "interpose/code/solve.h"
 
+#include "interpose/code/extents/extent_make.h"
+
 enum { STEPS_EACH = 24, STEPS_LEAST = 100000 };
 
 /* What holds where a step is done; 0: anything may, also where it holds that it is not done. */
@@ -83,6 +85,8 @@ static void look(struct solver *solver)
     }
     if (!solver->values->failed)
         accesses_facts(solver);
+    if (!solver->values->failed && solver->form->facts->verdict != CODE_UNKNOWN)
+        extent_make(solver);
 }
 
 void solve(struct form *form)

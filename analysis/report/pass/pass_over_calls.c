@@ -358,7 +358,7 @@ static void begin(struct pass *pass)
     struct report *report = pass->report;
     model_begin(&pass->model, &report->trace);
     report->edges.selected = &pass->selected;
-    pass->savings.trace = &report->trace;
+    pass->savings.model = &pass->model;
     pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
     report->edges.analysed = pass->verdicts != NULL;
     report->out_of_memory |= pass->verdicts == NULL || pass->model.device.out_of_memory;
@@ -397,6 +397,7 @@ static void end(struct pass *pass)
 {
     struct report *report = pass->report;
     aftermath_end(&pass->aftermath);
+    saving_end(&pass->savings);
     verdicts_end(pass->verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);
     for (size_t i = 0; i < report->rules; i++)

@@ -66,6 +66,7 @@ struct argument {
     uint8_t kind;
     uint8_t bytes, words;  /* of a register */
     uint8_t has_predicate; /* another predicate stands behind a bar */
+    uint8_t negated;       /* an exclamation mark stands before it */
     uint16_t number;       /* in the form */
     uint16_t predicate;
     uint32_t count;
@@ -220,6 +221,13 @@ int ptx_circles_find(struct ptx *ptx, struct circles *circles);
 void ptx_circles_note(struct ptx *ptx, uint16_t number, uint32_t words);
 /* Before a call, and `back` behind it. */
 void ptx_circles_keep(struct ptx *ptx, const struct instruction *in, const struct function *callee, int back);
+
+/* ptx_meaning.c: what the instruction computes, before its steps are added; and after that. */
+struct ptx_meanings {
+    uint32_t first, step;
+};
+struct ptx_meanings ptx_meaning_begin(struct ptx *ptx, const struct instruction *in);
+void ptx_meaning_end(struct ptx *ptx, struct ptx_meanings meanings);
 
 /* ptx_table.c: the rows of instructions.def. */
 int ptx_table_begin(struct ptx *ptx);

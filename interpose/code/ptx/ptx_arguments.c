@@ -144,7 +144,7 @@ static int read_one(struct ptx *ptx, struct argument *argument)
 {
     struct lexer *lexer = &ptx->lexer;
     *argument = (struct argument){.kind = ARGUMENT_NONE};
-    lexer_take(lexer, '!');
+    argument->negated = (uint8_t)lexer_take(lexer, '!');
     if (lexer->kind != LEXEME_WORD)
         return number_argument(lexer, argument);
     struct span word = lexer->text;

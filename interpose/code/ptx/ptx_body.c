@@ -56,8 +56,10 @@ static void read_instruction(struct ptx *ptx, struct instruction *in)
     int readable = in->parts && in->parts < PARTS && ptx_arguments_read(ptx, in);
     in->text = (struct span){begin, bytes_to(begin, readable ? lexer->text.at : lexer->end)};
     if (readable) {
+        struct ptx_meanings meanings = ptx_meaning_begin(ptx, in);
         ptx_table_lower(ptx, in);
         ptx_emit_predicates(ptx, in);
+        ptx_meaning_end(ptx, meanings);
     } else {
         ptx_emit_not_known(ptx, in);
     }

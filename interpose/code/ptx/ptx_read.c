@@ -56,6 +56,7 @@ static struct ptx *read_once(const struct code_image *image, const char *kernel,
     ptx_body_read(ptx, function);
     read_functions(ptx);
     form->registers = circles ? circles->registers : ptx->registers;
+    form->predicates = ptx->predicates;
     return ptx;
 }
 
@@ -71,7 +72,7 @@ void ptx_read(const struct code_image *image, const char *kernel, struct form *f
     struct ptx *ptx = read_once(image, kernel, form, NULL);
     if (!ptx || facts->verdict == CODE_UNKNOWN || !ptx_circles_find(ptx, &circles))
         return;
-    form->steps = form->target_count = 0;
+    form->steps = form->target_count = form->meanings = 0;
     facts->parameters = 0;
     facts->instructions = 0;
     read_once(image, kernel, form, &circles);

@@ -89,6 +89,14 @@ static void merge_handle(struct code_facts *all, const struct code_handle *handl
         all->handle[all->handles++] = *handle;
 }
 
+/* Several versions of a kernel: which one runs is not known, and their accesses are not the same ones. */
+static void forget_extents(struct code_facts *all)
+{
+    all->extent_steps = 0;
+    for (unsigned i = 0; i < all->bases; i++)
+        all->base[i].has_extent = 0;
+}
+
 void merge_facts(struct code_facts *all, const struct code_facts *one)
 {
     uint16_t number[CODE_VARIABLES];
@@ -111,4 +119,5 @@ void merge_facts(struct code_facts *all, const struct code_facts *one)
     }
     for (unsigned i = 0; i < one->handles; i++)
         merge_handle(all, &one->handle[i]);
+    forget_extents(all);
 }
