@@ -141,7 +141,7 @@ void gain_blocked(struct gain *gain, struct model *model, const struct call_view
     struct saving *own = itself ? TABLE_AT(&gain->own, view->thread) : NULL;
     if (own != NULL) {
         gain->open += !own->open;
-        saving_begin(own, view);
+        saving_begin(own, model, view);
     }
 }
 

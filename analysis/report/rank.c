@@ -62,11 +62,18 @@ static bool is_needed(const struct finding *finding)
            finding->verdicts[VERDICT_MAYBE_NEEDED] == finding->timed;
 }
 
+static bool is_in_library(const struct report *report, const struct finding *finding)
+{
+    return finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL;
+}
+
 /* Of a finding whose cost nobody knows. */
 static enum fold fold_of_unknown(const struct report *report, const struct finding *finding, uint64_t floor)
 {
     if (finding->doubt != DOUBT_NONE)
         return FOLD_SHOWN;
+    if (is_in_library(report, finding))
+        return FOLD_LIBRARY;
     if (finding->severity == SEVERITY_NOTE)
         return FOLD_NO_COST;
     if (!rank_is_of_default_stream(finding) || !trace_has_time(&report->trace))
@@ -87,7 +94,7 @@ static enum fold fold_of(const struct report *report, const struct finding *find
         return fold_of_unknown(report, finding, floor);
     if (finding->host_ns < floor && finding->doubt == DOUBT_NONE)
         return FOLD_FLOOR;
-    if (finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL)
+    if (is_in_library(report, finding))
         return FOLD_LIBRARY;
     return is_once(finding) && finding->host_ns < much(report) ? FOLD_ONCE : FOLD_SHOWN;
 }

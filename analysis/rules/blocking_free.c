@@ -13,7 +13,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
     finding_most(finding, "streams_at_once", view->waits.count);
-    saving_watch(run->savings, SAVE_ALL_IF_MORE, finding, view);
+    saving_watch(run->savings, SAVE_BESIDE_OR_UNKNOWN, finding, view);
 }
 
 static void end(struct rule_run *run)
@@ -34,7 +34,8 @@ static const struct rule rule = {
     .advice = "Reuse buffers; free device memory with cuMemFreeAsync; where order needs the wait, make it explicit.",
     .bad = "1@0 launch s=N1 k=long\n"
            "1@10+5000 free ptr=0x1000\n"
-           "1@5100 launch s=N1 k=next\n",
+           "1@5100 launch s=N1 k=next\n"
+           "1@10000+900 sync s=N1\n",
     .good = "1@0 launch s=N1 k=long\n"
             "1@10+900 sync s=N1\n"
             "1@1000+15 free ptr=0x1000\n"

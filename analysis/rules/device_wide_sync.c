@@ -7,57 +7,65 @@
  */
 #include "analysis/findings/rule.h"
 
-enum { SEVERAL, EACH_TIME };
+enum { SEVERAL, EACH_TIME, FOR_STREAM };
 enum { LEAST_TIMES = 16 };
 
 static const char *const details[] = {
     "several streams were busy",
     "again and again, each time before the same thread gives the GPU more work",
+    "again and again, each time before another stream uses the results",
 };
 
 static const char *const sentences[PER_DETAIL(details)] = {
     [EACH_TIME] = "The GPU has nothing to do from the end of such a wait until the thread's next work arrives.",
+    [FOR_STREAM] = "The host waits, and so the GPU has nothing to do until the thread's next work arrives.",
 };
 
 static const char *const remedies[PER_DETAIL(details)] = {
     [EACH_TIME] =
         "Leave the wait out where the host needs no result and reads no clock; else wait for the stream or the event "
         "whose result is needed.",
+    [FOR_STREAM] = "Record an event behind the work, and let the other stream wait for the event (cuStreamWaitEvent).",
 };
 
 static void flag(struct rule_run *run, const struct judged *judged, uint32_t detail, enum need need)
 {
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, detail);
-    if (detail == EACH_TIME)
+    if (detail != SEVERAL)
         finding_severity(finding, SEVERITY_NOTE);
     finding_add_judged(finding, judged, need);
     finding_most(finding, "streams_at_once", judged->all);
-    finding_cost(finding, judged->saved_ns);
+    finding_cost(finding, detail == EACH_TIME && judged->other ? judged->view->lost_ns : judged->saved_ns);
 }
 
-/* One busy stream, whose results the host cannot have read: a kernel or a copy that writes host memory is a reason to wait.
+/* Whether the host cannot have read what is on the stream: a kernel or a copy that writes host memory is a reason to wait.
  */
-static void judge_one(struct rule_run *run, const struct judged *judged)
+static bool is_for_stream(const struct judged_stream *stream)
 {
-    if (judged->stream[0].need == NEED_UNKNOWN && !judged->stream[0].host && judged->more && judged->saved_ns != 0)
-        flag(run, judged, EACH_TIME, NEED_UNKNOWN);
+    return stream->need == NEEDED && stream->for_stream && !stream->host;
+}
+
+static bool is_for_nobody(const struct judged_stream *stream)
+{
+    return stream->need == NEED_UNKNOWN && !stream->host;
 }
 
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {
-    if (judged->view->call->r.op != PTDS_OP_CTX_SYNC)
+    if (judged->view->call->r.op != PTDS_OP_CTX_SYNC || !judged->more || judged->saved_ns == 0)
         return;
-    if (judged->all < 2) {
-        judge_one(run, judged);
-        return;
-    }
-    bool needed = judged->all == judged->count;
+    bool needed = judged->all == judged->count, for_streams = needed;
     for (uint32_t i = 0; i < judged->count; i++) {
-        if (judged->stream[i].need == NOT_NEEDED)
+        if (judged->all > 1 && judged->stream[i].need == NOT_NEEDED)
             return;
         needed &= judged->stream[i].need == NEEDED;
+        for_streams &= is_for_stream(&judged->stream[i]);
     }
-    if (!needed && judged->more && judged->saved_ns != 0)
+    if (for_streams)
+        flag(run, judged, FOR_STREAM, NEED_OPEN);
+    else if (judged->all == 1 && is_for_nobody(&judged->stream[0]))
+        flag(run, judged, EACH_TIME, NEED_UNKNOWN);
+    else if (judged->all > 1 && !needed)
         flag(run, judged, SEVERAL, NEED_OPEN);
 }
 
@@ -75,7 +83,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 /* Every so often is a loop. What comes a few times may be for a clock. */
 static bool is_loop(const struct finding *finding)
 {
-    return finding->detail != EACH_TIME || finding->count >= LEAST_TIMES;
+    return finding->detail == SEVERAL || finding->count >= LEAST_TIMES;
 }
 
 static void end(struct rule_run *run)

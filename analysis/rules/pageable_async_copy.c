@@ -20,7 +20,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (quick) /* its source was read when the call was made, which another stream's work may not wait for */
         finding_cost(finding, 0);
     else
-        saving_watch(run->savings, SAVE_ALL_BEFORE_WAIT, finding, view);
+        saving_watch(run->savings, SAVE_BESIDE, finding, view);
 }
 
 static void end(struct rule_run *run)
@@ -44,7 +44,7 @@ static const struct rule rule = {
     .bad = "1@0 launch s=N1 k=long\n"
            "1@10+136000 copy s=N1 from=device to=pageable bytes=4\n"
            "1@136100 launch s=N1 k=next\n"
-           "1@137000+900 sync s=N1\n",
+           "1@273000+900 sync s=N1\n",
     .good = "1@0 launch s=N1 k=long\n"
             "1@10+8 copy s=N1 from=device to=pinned bytes=4\n"
             "1@20+8 copy s=N1 from=registered to=device bytes=4\n"

@@ -6,9 +6,11 @@
  * nothing that the trace shows was left (it did wait, for what a policy or the driver put there), of one before a time
  * between events is read, of one behind a copy of pageable memory, and of one at the end of a batch or outside of a loop:
  * the host may read its clock there, which no trace shows. The cost is what leaving the wait out would save (saving.h),
- * without the host's work right behind the wait, which may be what it is for; where that is nothing, there is no finding.
+ * without the host's work right behind the wait, which may be what it is for: it is unknown where that work is most of it,
+ * and where nothing else is left, there is no finding.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/heap.h"
 
@@ -17,6 +19,7 @@
 
 enum { NOTHING_NEW, NOT_USED };
 enum { WAITERS = 32, LONG_NS = 20000, LEAST_TIMES = 8 };
+#define HOST_BEHIND "host_behind_ns"
 
 static const char *const details[] = {
     "nothing new: the thread had already waited for all of it",
@@ -153,6 +156,18 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);
     finding_cost(finding, judged->apart_ns);
+    finding_count(finding, HOST_BEHIND, judged->saved_ns - judged->apart_ns);
+}
+
+/* Where the host's work right behind the waits is most of what they save, nobody knows what they save. */
+static void doubt_cost(struct finding *finding)
+{
+    for (uint32_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++) {
+        if (strcmp(finding->numbers[i].key, HOST_BEHIND) != 0 || finding->numbers[i].value <= finding->host_ns)
+            continue;
+        finding->unknown += finding->known;
+        finding->known = finding->host_ns = 0;
+    }
 }
 
 /* A wait that comes a few times may end what a clock measures. */
@@ -169,6 +184,8 @@ static void end(struct rule_run *run)
     free(state->waiters);
     free(state->staged.items);
     finding_keep_only(&run->findings, is_loop);
+    for (size_t i = 0; i < run->findings.list.count; i++)
+        doubt_cost(run->findings.list.items[i]);
 }
 
 static const struct rule rule = {

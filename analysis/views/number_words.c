@@ -15,6 +15,7 @@ static const struct {
     {"bytes", "bytes in all"},
     {"held_calls", "calls held up"},
     {"held_host_functions", "host functions held"},
+    {"host_behind_ns", "the host works behind it"},
     {"largest_bytes", "bytes of the largest"},
     {"longest_held_ns", "longest hold-up"},
     {"not_seen_to_run", "not seen to run"},

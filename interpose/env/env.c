@@ -117,9 +117,13 @@ static int parse_integer(const char *value, long *out)
     return 1;
 }
 
+/* 0: auto. */
 static int parse_lanes(const char *value, unsigned *out)
 {
     long number = 0;
+    *out = 0;
+    if (strcmp(value, "auto") == 0)
+        return 1;
     if (!parse_integer(value, &number) || number < 1 || number > 32)
         return 0;
     *out = (unsigned)number;

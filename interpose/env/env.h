@@ -47,7 +47,7 @@ enum env_trust { ENV_TRUST_CODE, ENV_TRUST_NAMES };
 
 struct env {
     enum env_policy policy;
-    unsigned lanes;
+    unsigned lanes; /* 0: auto */
     unsigned shake; /* a seed; 0: work is not delayed */
     struct env_stream stream;
     int remap_explicit;

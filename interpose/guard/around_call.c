@@ -14,6 +14,7 @@
 #include "interpose/footprint/operations/blocks_host.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/carry_out/lanes_auto.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
@@ -212,4 +213,5 @@ void around_call_learn(struct call *C)
         break;
     default: break;
     }
+    lanes_auto_waited(C);
 }

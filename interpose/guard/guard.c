@@ -13,6 +13,7 @@
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/carry_out/lanes_auto.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/register.h"
@@ -106,7 +107,10 @@ static __attribute__((noinline)) int default_work(struct call *C, int implicit, 
     uint32_t refused = joins_capture(C) ? PTDS_CALL_KEPT_CAPTURE : refuses_implicit(C, implicit);
     if (refused)
         return keep(C, refused);
+    if (!spread && here)
+        spread = lanes_auto_spread(C, here);
     unsigned count = here && C->context->pool ? pool_lanes_of(here, spread) : 0;
+    count = count < spread ? count : spread;
     if (!count)
         return keep(C, PTDS_CALL_KEPT_NO_WAY);
     const struct where where = {.on = ON_LANE,
@@ -122,7 +126,7 @@ static __attribute__((noinline)) int default_work(struct call *C, int implicit, 
 int guard_default_work(struct call *C, int implicit, unsigned spread)
 {
     struct thread_context *here = thread_in(C->thread, C->context);
-    if (implicit || spread != 1 || !here || !here->lane_count || !turn_again(C, here))
+    if (implicit || spread > 1 || !here || !here->lane_count || here->measured || !turn_again(C, here))
         return default_work(C, implicit, spread, here);
     const struct issue_lane *issuing = &issue_lanes[here->lanes[0]];
     C->guarded.kind = GUARD_WORK;

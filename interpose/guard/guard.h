@@ -10,7 +10,8 @@
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/state/call.h"
 
-/* Default-stream work: on which of the thread's lanes, at most `spread` of them. Sets C->target and C->way and makes the
+/* Default-stream work: on which of the thread's lanes, at most `spread` of them (0: as the thread
+ * chooses by itself). Sets C->target and C->way and makes the
  * waits. 0: the work has to stay on the legacy stream, with the reason in its flags. */
 int guard_default_work(struct call *C, int implicit, unsigned spread);
 

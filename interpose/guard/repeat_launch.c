@@ -27,7 +27,7 @@ static inline int is_here(const struct thread_context *here)
 static inline __attribute__((always_inline)) struct thread_context *as_before(struct thread *thread)
 {
     struct thread_context *here = thread->last_context;
-    int may = here && here->lane_count && !capture_any() && turn_may_go_again(thread, here);
+    int may = here && here->lane_count && !here->measured && !capture_any() && turn_may_go_again(thread, here);
     return may && is_here(here) ? here : NULL;
 }
 

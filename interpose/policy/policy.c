@@ -51,7 +51,7 @@ void policy_choose(void)
     routing.remap_explicit = env->remap_explicit != 0;
     routing.filter = callers_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
-    routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
+    routing.quick = policy->quick && env->lanes <= 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
     guard_state.order.strict = policy->orders_all != 0;
     if (guard_on)

@@ -12,6 +12,7 @@
 #include "interpose/trace/format.h"
 
 struct device_pool;
+struct lanes_choice;
 
 enum { THREAD_REGIONS = 16 };
 
@@ -22,11 +23,13 @@ struct thread_context {
     uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
     uint16_t own_lane;       /* the guard's, of this thread's 0x2, + 1; 0 none */
     uint16_t lane_count;     /* the guard's lanes for its default-stream work */
+    uint16_t measured;       /* its work goes the long way: PTDS_LANES=auto looks at it */
     uint16_t lanes[32];
     uint16_t home_lane; /* where the thread's work was before it moved to the lane of those that it conflicts with, + 1 */
     uint16_t away;      /* operations since */
     uint16_t conflicts; /* grows with waits for other threads, shrinks without */
     uint32_t changes;   /* the pool's, when the lanes were chosen */
+    struct lanes_choice *choice;     /* of PTDS_LANES=auto; NULL none */
     struct device_pool *device_pool; /* of record/device/device_times.c */
     struct thread_context *next;
 };

@@ -34,7 +34,7 @@ TEST(MoreLimits, SavingsOfMoreThreadsThanAreKept)
     Hold("blocking-free",
          {{"one place, two contexts",
            two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n1@9000 launch s=N1 k=b\n",
-           "0 warning 2 7960000 #1,2 streams_at_once=1"},
+           "0 warning 2 ? #1,2 streams_at_once=1"},
           {"nothing came after", two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n", ""}});
     Hold("sync-copy",
          {{"it goes on at once, and waits",

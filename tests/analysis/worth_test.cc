@@ -200,7 +200,8 @@ TEST(Fold, WhatALibraryDoesIsNotTheReadersToChange)
 {
     const std::string slow = "1@0 launch s=N1 k=a\n"
                              "1@10+50000 free ptr=0x1000 site=inside@libcusolver.so.12\n"
-                             "1@50100 launch s=N1 k=b\n";
+                             "1@50100 launch s=N1 k=b\n"
+                             "1@100100+900 sync s=N1\n";
     Built library(BuildTrace(slow));
     ASSERT_EQ(1u, library->findings.count);
     EXPECT_EQ(FOLD_LIBRARY, library->findings.items[0]->fold);

@@ -146,7 +146,7 @@ const char unneeded[] = "1@T launch s=N1 k=a args=0x10000\n1@T10+900 sync s=N1 s
 
 TEST(UselessSync, IsOneOfALoop)
 {
-    EXPECT_EQ("19: 19 0, 9120000, shown\n19: 19 0, 190000, under-the-floor\n",
+    EXPECT_EQ("19: 19 0, 9120000, shown\n19: 0 19, 0, no-known-cost\n",
               Said(Built(BuildTrace(two_buffers + Loop(20, 1000, 2000, unneeded))), "useless-sync"));
     EXPECT_EQ("", Said(Built(BuildTrace(two_buffers + Loop(4, 1000, 2000, unneeded))), "useless-sync"))
         << "a few may end what a clock measures";

@@ -13,16 +13,14 @@
 #include "analysis/model/gpu_time.h"
 #include "analysis/model/model_orders.h"
 
-enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
+enum { BATCH_LEAST = 3 };
 
 struct watched {
     struct judged_stream judged;
     uint32_t slot;
-    uint64_t op;      /* its last operation at the wait */
-    bool more, blind; /* more: it got work since */
-    uint32_t memories;
-    uint64_t some; /* bit_of each base: a call that has none of these bits uses none of the memories */
-    uint64_t base[MEMORIES_OF_STREAM];
+    uint64_t op; /* its last operation at the wait */
+    bool more;   /* it got work since */
+    struct track_memories used;
 };
 
 struct watch {
@@ -47,35 +45,6 @@ void aftermath_begin(struct aftermath *aftermath, struct model *model, struct ve
                                     .launches_later = model->trace->defs.memories.count == 0};
 }
 
-static bool is_device(uint32_t kind)
-{
-    return kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL || kind == PTDS_MEMORY_GLOBAL;
-}
-
-/* Takes the allocations that the pending work of the stream uses. An address that lies in no known allocation may be
- * of any memory. */
-static void take_memories(const struct aftermath *aftermath, struct watched *watched)
-{
-    const struct track *track = tracks_of(&aftermath->tracks, aftermath->model, watched->slot);
-    bool known = track != NULL && track->uid == watched->judged.uid;
-    watched->judged.host = known && track->host;
-    watched->blind = !known || track->blind;
-    if (watched->blind)
-        return;
-    for (unsigned i = 0; i < TRACKED; i++) {
-        struct verdict_memory memory;
-        if (track->address[i] == 0)
-            continue;
-        watched->blind |=
-            !verdict_memory_at(aftermath->verdicts, track->address[i], &memory) || watched->memories == MEMORIES_OF_STREAM;
-        if (watched->blind)
-            return;
-        watched->judged.host |= !is_device(memory.kind);
-        watched->some |= bit_of(memory.base);
-        watched->base[watched->memories++] = memory.base;
-    }
-}
-
 static void judge(struct aftermath *aftermath, struct watch *watch)
 {
     struct judged judged = {.wide = watch->wide,
@@ -83,6 +52,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .all = watch->all,
                             .batch = watch->batch,
                             .more = watch->saving.more,
+                            .other = watch->saving.other && !watch->saving.again,
                             .saved_ns = watch->saving.saved_ns,
                             .apart_ns = watch->saving.apart_ns,
                             .removed_by = watch->removed_by,
@@ -153,7 +123,7 @@ static void note_slot(struct aftermath *aftermath, const struct watched *watched
     if (at == aftermath->slots_count)
         aftermath->slots[aftermath->slots_count++] = (struct watched_slot){.slot = watched->slot};
     aftermath->slots[at].idle |= !watched->more;
-    aftermath->slots[at].some |= watched->some;
+    aftermath->slots[at].some |= watched->used.some;
 }
 
 /* Tells the verdicts which memories they have to look out for. */
@@ -163,8 +133,8 @@ static void watch_memories(const struct aftermath *aftermath)
     for (uint32_t i = 0; i < aftermath->count; i++)
         for (uint32_t j = 0; j < aftermath->watches[i]->count; j++) {
             const struct watched *watched = &aftermath->watches[i]->stream[j];
-            for (uint32_t k = 0; watched->judged.need == NEED_OPEN && k < watched->memories; k++)
-                verdict_memory_watch(aftermath->verdicts, watched->base[k], watched->slot);
+            for (uint32_t k = 0; watched->judged.need == NEED_OPEN && k < watched->used.count; k++)
+                verdict_memory_watch(aftermath->verdicts, watched->used.base[k], watched->slot);
         }
 }
 
@@ -204,7 +174,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->wide = view->waits.count > 1;
     watch->removed_by = removed_by_policy_of_call(REMOVED_WITH_WAIT, aftermath->removed_by, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
-    saving_begin(&watch->saving, view);
+    saving_begin(&watch->saving, aftermath->model, view);
     watch->all = view->waits.count;
     watch->count = watch->open = view->waits.count < PENDING_KEPT ? view->waits.count : PENDING_KEPT;
     for (uint32_t i = 0; i < watch->count; i++) {
@@ -216,9 +186,11 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
                                                  stream->last_thread,
                                                  NEED_OPEN,
                                                  false,
+                                                 false,
                                                  ran_ns(aftermath->model, view, watched->slot)};
         watched->op = stream->last_work;
-        take_memories(aftermath, watched);
+        tracks_memories(&aftermath->tracks, aftermath->model, aftermath->verdicts, watched->slot, &watched->used);
+        watched->judged.host = watched->used.host;
     }
     if (aftermath->count == WATCHES)
         drop_one(aftermath);
@@ -249,13 +221,20 @@ static enum cover covers(const struct aftermath *aftermath, const struct call_vi
 /* Judges the stream by a later wait for it. A synchronous copy on the stream is both more work and a wait. */
 static void settle(const struct watch *watch, struct watched *watched, enum cover cover, bool works)
 {
-    enum need by_memory = watched->blind || watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
+    enum need by_memory = watched->used.blind || watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
     if (watched->more || (works && !watch->wide))
         watched->judged.need = by_memory;
     else if (!watch->wide) /* the second wait is the useless one */
         watched->judged.need = NEED_UNKNOWN;
     else if (cover == COVER_ITSELF) /* what it wrote to host memory the host may have read */
         watched->judged.need = watched->judged.host ? NEED_UNKNOWN : NOT_NEEDED;
+}
+
+/* By a call that uses its memory. */
+static void be_needed(struct watched *watched, const struct call_view *view)
+{
+    watched->judged.need = NEEDED;
+    watched->judged.for_stream = view->work && view->scope == WAIT_NONE;
 }
 
 static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
@@ -268,8 +247,8 @@ static void watch_stream(const struct aftermath *aftermath, const struct watch *
         watched->judged.need = NEED_UNKNOWN;
     else if (call->op == PTDS_OP_EVENT_ELAPSED && view->call->thread == watch->call.thread)
         watched->judged.need = NEEDED;
-    else if (after && view->target != watched->slot && call_memories_has(use, watched->base, watched->memories))
-        watched->judged.need = NEEDED;
+    else if (after && view->target != watched->slot && call_memories_has(use, watched->used.base, watched->used.count))
+        be_needed(watched, view);
     else if (after && view->target != watched->slot && !use->all)
         watched->judged.need = NEED_UNKNOWN;
     else if (cover != COVER_NOT)
@@ -291,9 +270,9 @@ static inline void watch_quietly(const struct aftermath *aftermath, const struct
     bool here = view->target == watched->slot;
     if (aftermath->model->streams.items[watched->slot].uid != watched->judged.uid)
         watched->judged.need = NEED_UNKNOWN;
-    else if (!here && (use->some & watched->some) != 0 && view->call->r.enter >= watch->call.r.leave &&
-             call_memories_has(use, watched->base, watched->memories))
-        watched->judged.need = NEEDED;
+    else if (!here && (use->some & watched->used.some) != 0 && view->call->r.enter >= watch->call.r.leave &&
+             call_memories_has(use, watched->used.base, watched->used.count))
+        be_needed(watched, view);
     watched->more |= view->work && here;
 }
 

@@ -34,6 +34,7 @@ struct judged_stream {
     uint32_t thread;      /* uid, of that work */
     enum need need;
     bool host;       /* it uses memory of the host, which the host may have used next without a trace */
+    bool for_stream; /* what needed it was work of another stream, which could have waited itself */
     uint64_t ran_ns; /* how long the work still ran during the wait; 0: it did not run then, or its time is not known */
 };
 
@@ -43,6 +44,7 @@ struct judged {
     struct judged_stream stream[PENDING_KEPT];
     bool batch; /* the wait ended a batch: the program had submitted several operations since the last wait of the thread */
     bool more;  /* the thread gave the GPU more to do before it waited again */
+    bool other; /* ... and some of it on a stream that would have run beside what was waited for (saving.h) */
     uint64_t saved_ns; /* ns that leaving the wait out would have saved (saving.h) */
     uint64_t apart_ns; /* the same without the host's work right behind the wait, which may be what it was for */
     struct removed_set removed_by; /* under which policies the wait would be gone */

@@ -6,8 +6,14 @@
 #include "analysis/findings/aftermath/saving.h"
 
 #include "analysis/findings/finding.h"
+#include "analysis/model/implicit_order.h"
 
-void saving_begin(struct saving *saving, const struct call_view *view)
+static uint64_t slot_bit(uint32_t slot)
+{
+    return UINT64_C(1) << slot % 64;
+}
+
+void saving_begin(struct saving *saving, const struct model *model, const struct call_view *view)
 {
     *saving = (struct saving){.thread = view->call->thread,
                               .open = true,
@@ -15,6 +21,23 @@ void saving_begin(struct saving *saving, const struct call_view *view)
                               .leave = view->call->r.leave,
                               .gap = UINT64_MAX,
                               .lost_ns = view->lost_ns};
+    for (uint32_t i = 0; i < view->waits.count && i < PENDING_KEPT; i++) {
+        saving->waited |= slot_bit(view->waits.slot[i]);
+        saving->roles |= ORDER_OF(implicit_order_role(model->streams.items[view->waits.slot[i]].kind));
+    }
+    if (view->waits.count > PENDING_KEPT)
+        saving->waited = UINT64_MAX;
+}
+
+/* Whether the work would have run beside what was waited for, as far as streams go. */
+static bool runs_beside(const struct saving *saving, const struct call_view *view)
+{
+    enum order_role role = implicit_order_role(view->target_kind);
+    unsigned behind = role == ORDER_ROLE_LEGACY     ? ORDER_OF(ORDER_ROLE_BLOCKING)
+                      : role == ORDER_ROLE_BLOCKING ? ORDER_OF(ORDER_ROLE_LEGACY)
+                                                    : 0;
+    return view->work && view->target != MODEL_NO_SLOT && (saving->waited & slot_bit(view->target)) == 0 &&
+           (saving->roles & behind) == 0;
 }
 
 static bool is_sync(unsigned op)
@@ -51,13 +74,14 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
         return;
     }
     saving->again |= is_sync(call->op) && !saving->more;
+    saving->other |= runs_beside(saving, view);
     saving->more |= view->work;
 }
 
 /* Whose calls concern it. */
 static void be_open(struct savings *savings, const struct open_saving *open)
 {
-    savings->if_more |= open->kind == SAVE_ALL_IF_MORE;
+    savings->if_more |= open->kind == SAVE_ALL_IF_MORE || (open->kind == SAVE_BESIDE_OR_UNKNOWN && !open->later);
     savings->threads |= open->kind == SAVE_ALL_IF_MORE ? 0 : UINT64_C(1) << open->saving.thread % 64;
 }
 
@@ -71,7 +95,7 @@ static void add(struct savings *savings, enum saving_kind kind, struct finding *
     }
     struct open_saving *open = &savings->open[savings->count++];
     *open = (struct open_saving){.kind = kind, .finding = finding, .calls = 1};
-    saving_begin(&open->saving, view);
+    saving_begin(&open->saving, savings->model, view);
     be_open(savings, open);
 }
 
@@ -97,26 +121,44 @@ void saving_watch(struct savings *savings, enum saving_kind kind, struct finding
 /* Whether the call can change anything about it. */
 static inline bool is_concerned(const struct open_saving *open, const struct call_view *view)
 {
-    return open->kind == SAVE_ALL_IF_MORE ? view->work : open->saving.thread == view->call->thread;
+    bool by_any = open->kind == SAVE_ALL_IF_MORE || open->kind == SAVE_BESIDE_OR_UNKNOWN;
+    return (by_any && view->work) || (open->kind != SAVE_ALL_IF_MORE && open->saving.thread == view->call->thread);
+}
+
+/* What a wait saved whose thread has waited again. */
+static void charge(const struct open_saving *open)
+{
+    const struct saving *saving = &open->saving;
+    bool beside = open->kind != SAVE_UNTIL_NEXT_WAIT && saving->other && !saving->again;
+    uint64_t saved = beside ? saving->lost_ns : saving->saved_ns;
+    if (saving->more && saved != 0)
+        finding_cost(open->finding, saved);
+    else if (open->kind == SAVE_BESIDE_OR_UNKNOWN && open->later)
+        finding_cost_unknown(open->finding);
 }
 
 /* Whether it is settled. */
 static bool settle(struct open_saving *open, const struct trace *trace, const struct call_view *view)
 {
     struct saving *saving = &open->saving;
+    open->later |= view->work;
     if (open->kind == SAVE_ALL_IF_MORE) {
         if (view->work)
             finding_cost_calls(open->finding, saving->lost_ns, open->calls);
         return view->work;
     }
     saving_look(saving, trace, view);
-    if (open->kind == SAVE_ALL_BEFORE_WAIT && saving->more && !saving->again) {
-        finding_cost(open->finding, saving->lost_ns);
-        return true;
-    }
-    if (!saving->open && saving->more && saving->saved_ns != 0)
-        finding_cost(open->finding, saving->saved_ns);
+    if (!saving->open)
+        charge(open);
     return !saving->open;
+}
+
+void saving_end(struct savings *savings)
+{
+    for (uint32_t i = 0; i < savings->count; i++)
+        if (savings->open[i].kind == SAVE_BESIDE_OR_UNKNOWN && savings->open[i].later)
+            finding_cost_unknown(savings->open[i].finding);
+    savings->count = 0;
 }
 
 void saving_look_all(struct savings *savings, const struct call_view *view)
@@ -126,7 +168,7 @@ void saving_look_all(struct savings *savings, const struct call_view *view)
     savings->threads = 0;
     for (uint32_t i = 0; i < savings->count; i++) {
         struct open_saving *open = &savings->open[i];
-        if (is_concerned(open, view) && settle(open, savings->trace, view))
+        if (is_concerned(open, view) && settle(open, savings->model->trace, view))
             continue;
         be_open(savings, open);
         if (kept != i)

@@ -12,6 +12,7 @@
 #include "analysis/base/hints.h"
 #include "analysis/model/classify.h"
 #include "analysis/order/arguments/named_range.h"
+#include "analysis/order/verdict_memory.h"
 
 enum { PROBES = 4 };
 
@@ -104,6 +105,31 @@ const struct track *tracks_of(const struct tracks *tracks, const struct model *m
     if (track != NULL && track->notes != 0)
         look_into_all(track, model);
     return track;
+}
+
+static bool is_device(uint32_t kind)
+{
+    return kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL || kind == PTDS_MEMORY_GLOBAL;
+}
+
+/* An address that lies in no known allocation may be of any memory. */
+void tracks_memories(const struct tracks *tracks, const struct model *model, struct verdicts *verdicts, uint32_t slot,
+                     struct track_memories *used)
+{
+    const struct track *track = tracks_of(tracks, model, slot);
+    bool known = track != NULL && track->uid == model->streams.items[slot].uid;
+    *used = (struct track_memories){.blind = !known || track->blind, .host = known && track->host};
+    for (unsigned i = 0; i < TRACKED && !used->blind; i++) {
+        struct verdict_memory memory;
+        if (track->address[i] == 0)
+            continue;
+        used->blind = !verdict_memory_at(verdicts, track->address[i], &memory) || used->count == TRACK_MEMORIES;
+        if (used->blind)
+            return;
+        used->host |= !is_device(memory.kind);
+        used->some |= bit_of(memory.base);
+        used->base[used->count++] = memory.base;
+    }
 }
 
 void tracks_end(struct tracks *tracks)

@@ -67,6 +67,18 @@ static inline void tracks_note(struct tracks *tracks, const struct model *model,
 
 /* Looks into all notes of the slot. NULL: the stream had no work yet. */
 const struct track *tracks_of(const struct tracks *tracks, const struct model *model, uint32_t slot);
+
+/* The allocations that the pending work of a stream uses. */
+enum { TRACK_MEMORIES = 16 };
+struct track_memories {
+    bool blind, host; /* blind: it may use others; host: it uses memory of the host */
+    uint32_t count;
+    uint64_t some; /* bit_of each base: a call that has none of these bits uses none of the memories */
+    uint64_t base[TRACK_MEMORIES];
+};
+struct verdicts;
+void tracks_memories(const struct tracks *tracks, const struct model *model, struct verdicts *verdicts, uint32_t slot,
+                     struct track_memories *used);
 void tracks_end(struct tracks *tracks);
 
 #ifdef __cplusplus

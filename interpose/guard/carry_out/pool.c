@@ -11,6 +11,7 @@
 #include "interpose/base/pages.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/lane_streams.h"
+#include "interpose/guard/decide/lanes_choice.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/queue_share.h"
@@ -313,7 +314,9 @@ void pool_thread_gone(struct thread_context *here)
         if (here->own_lane)
             lane_streams_close_unmarked(here->own_lane - 1u);
     }
-    here->lane_count = here->own_lane = here->home_lane = 0;
+    here->lane_count = here->own_lane = here->home_lane = here->measured = 0;
+    if (here->choice)
+        *here->choice = (struct lanes_choice){0};
     lock_drop(&guard_state.lock);
 }
 

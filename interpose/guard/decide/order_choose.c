@@ -56,6 +56,16 @@ static int are_done(const struct order *o, const uint16_t *lanes, unsigned count
     return 1;
 }
 
+int order_choose_is_apart(const struct order *o, const struct order_op *op)
+{
+    moment at;
+    const struct lane *lane = o->lanes[op->lane];
+    if (!op->touched || op->touched->opaque || !op->touched->count || lane->last <= lane->completed)
+        return 0;
+    newest_needed(o, op->touched, op->lane, &at);
+    return at < lane->last;
+}
+
 /* Another stream than the last one costs the device time. So work stays there that touches nothing or everything, which is
  * no chain, and work that has nothing to run beside: in a program that waits after each kernel this is all of it. */
 unsigned order_choose(const struct order *o, const struct order_op *op, const uint16_t *lanes, unsigned count)

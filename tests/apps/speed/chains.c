@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chains [chains 4] [length 200] [by-hand 0]: one thread, all on the default stream: several chains of kernels of 20 to 200
- * microseconds; each adds to the words of its chain, so that a chain's kernels depend on each other and chains on nothing.
- * The kernels come in turn, one of each chain. By hand: a non-blocking stream for each chain. Run by scripts/gpu.
+ * chains [chains 4] [length 200] [by-hand 0] [rounds 1] [each 0]: one thread, all on the default stream: several chains of kernels of
+ * 20 to 200 microseconds; each adds to the words of its chain, so that a chain's kernels depend on each other and chains on nothing.
+ * The kernels come in turn, one of each chain. By hand: a non-blocking stream for each chain. Rounds: the host waits after each, and
+ * with `each` after each kernel. Run by scripts/gpu.
  */
 #include "tests/apps/speed/speed.h"
 
@@ -20,7 +21,8 @@ int main(int argc, char **argv)
 {
     static struct speed speed;
     unsigned chains = app_number(argc, argv, 1, 4), length = app_number(argc, argv, 2, 200);
-    int by_hand = app_number(argc, argv, 3, 0) != 0, right = 1;
+    unsigned rounds = app_number(argc, argv, 4, 1);
+    int by_hand = app_number(argc, argv, 3, 0) != 0, each = app_number(argc, argv, 5, 0) != 0, right = 1;
     CUstream stream[CHAINS_MOST] = {NULL};
     CUdeviceptr words[CHAINS_MOST];
     uint64_t digest = APP_DIGEST;
@@ -33,13 +35,17 @@ int main(int argc, char **argv)
     }
     CU(cuCtxSynchronize());
     double began = app_now_ms();
-    for (unsigned step = 0; step < length; step++) {
-        for (unsigned c = 0; c < chains; c++)
-            speed_launch(&speed, stream[c], words[c], length_of(c, step));
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned step = 0; step < length * chains; step++) {
+            unsigned c = step % chains;
+            speed_launch(&speed, stream[c], words[c], length_of(c, step / chains));
+            if (each)
+                CU(cuStreamSynchronize(stream[c]));
+        }
+        CU(cuCtxSynchronize());
     }
-    CU(cuCtxSynchronize());
     double ms = app_now_ms() - began;
     for (unsigned c = 0; c < chains; c++)
-        right &= speed_check(words[c], length, &digest);
+        right &= speed_check(words[c], length * rounds, &digest);
     return app_finish(right, digest, ms);
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread chooses by itself how many lanes it has. Called by guard.c for work, and by around_call.c when the host has
+ * waited. The number changes only while the thread has no work under way: so no order hangs on lanes that it gives up. Must
+ * keep errno.
+ */
+#include "interpose/guard/carry_out/lanes_auto.h"
+
+#include "interpose/base/clock.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/pages.h"
+#include "interpose/driver/driver.h"
+#include "interpose/guard/carry_out/issue.h"
+#include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/carry_out/pool_streams.h"
+#include "interpose/guard/decide/lanes_choice.h"
+#include "interpose/guard/decide/order_choose.h"
+#include "interpose/guard/decide/repeat_rights.h"
+
+/* What is the same for the same operation; where its memory lies is not. */
+static uint64_t what(const struct call *C)
+{
+    uint64_t shape = C->op == PTDS_OP_LAUNCH ? C->word[0] ^ C->word[2] << 1 : C->op == PTDS_OP_COPY ? C->word[2] : 0;
+    return (uint64_t)C->api << 48 ^ (uint64_t)C->object << 16 ^ shape ^ (uint64_t)C->touched.count << 8;
+}
+
+static int is_apart(const struct call *C, const struct thread_context *here)
+{
+    const struct order_op op = {.lane = here->lanes[0], .work = 1, .touched = &C->touched};
+    lock_take(&guard_state.lock);
+    int apart = order_choose_is_apart(&guard_state.order, &op);
+    lock_drop(&guard_state.lock);
+    return apart;
+}
+
+unsigned lanes_auto_spread(const struct call *C, struct thread_context *here)
+{
+    struct lanes_choice *choice = here->choice;
+    if (!choice && !(choice = here->choice = pages_keep(sizeof *choice)))
+        return 1;
+    if (choice->mode != LANES_REST && C->guarded.kind == GUARD_WORK)
+        lanes_choice_operation(choice, what(C), choice->mode == LANES_ONE && here->lane_count && is_apart(C, here),
+                               clock_ticks());
+    here->measured = choice->mode != LANES_REST;
+    return choice->mode == LANES_MANY ? LANES_AUTO_MOST : 1;
+}
+
+static int waits(const struct call *C)
+{
+    return C->op == PTDS_OP_STREAM_SYNC || C->op == PTDS_OP_EVENT_SYNC || C->op == PTDS_OP_CTX_SYNC ||
+           C->flags & PTDS_CALL_IMPLICIT;
+}
+
+static int is_done(const struct thread_context *here)
+{
+    const struct order *o = &guard_state.order;
+    int done = 1;
+    lock_take(&guard_state.lock);
+    repeat_rights_catch_up(&guard_state.order, NULL);
+    for (unsigned i = 0; i < here->lane_count; i++)
+        done &= o->lanes[here->lanes[i]]->last <= o->lanes[here->lanes[i]]->completed;
+    lock_drop(&guard_state.lock);
+    return done;
+}
+
+static void keep_one_lane(struct thread_context *here)
+{
+    lock_take(&guard_state.lock);
+    for (unsigned i = 1; i < here->lane_count; i++)
+        issue_use(here->lanes[i], -1);
+    here->lane_count = here->lane_count != 0;
+    lock_drop(&guard_state.lock);
+}
+
+void lanes_auto_waited(struct call *C)
+{
+    struct thread_context *here = C->thread->last_context;
+    struct lanes_choice *choice = here ? here->choice : NULL;
+    if (!choice || !waits(C) || !here->context->pool || here->context->uid != here->context_uid ||
+        (choice->mode != LANES_REST && !is_done(here)))
+        return;
+    enum lanes_mode mode = lanes_choice_waited(choice, clock_ticks());
+    here->measured = mode != LANES_REST;
+    if (mode == LANES_MANY) {
+        unsigned wanted = pool_streams_wanted(C->thread, here->context, LANES_AUTO_MOST);
+        pool_streams_make(here->context, wanted < LANES_AUTO_MOST ? wanted : LANES_AUTO_MOST, CU_STREAM_DEFAULT, 0, 0);
+    } else if (here->lane_count > 1)
+        keep_one_lane(here);
+}
