@@ -12,11 +12,12 @@
 #include "interpose/state/call_words.h"
 #include "interpose/state/capture.h"
 
-/* Work of a thread with several lanes is spread over them by what it touches. */
+/* Work of a thread with several lanes is spread over them by what it touches; and so whether it gets them depends on that.
+ */
 static int has_lanes(const struct call *C)
 {
     const struct thread_context *here = C->thread->last_context;
-    return here && here->lane_count > 1;
+    return here && (here->lane_count > 1 || here->measured);
 }
 
 static int is_wanted(const struct memory *memory, int always)
