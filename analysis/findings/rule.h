@@ -92,6 +92,7 @@ struct rule {
     void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
     void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */
     void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
+    void (*on_edge)(struct rule_run *run, const struct edge *edge);       /* an implicit order, judged; may be NULL */
     void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
 

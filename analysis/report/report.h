@@ -109,7 +109,7 @@ struct report {
     struct report_watch *walks; /* told how far each walk_calls is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now;
      * only what no other rule took. */
-    uint64_t wanting[64], wanting_all, by_case[CASES], awake, rest;
+    uint64_t wanting[64], wanting_all, by_case[CASES], awake, rest, of_edges;
 };
 
 /* Looks on while a report is built. Each may be NULL. */

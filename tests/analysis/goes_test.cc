@@ -33,6 +33,7 @@ TEST(Goes, EachRuleDeclaresIt)
         {"slow-call", REMOVED_NEVER},
         {"pool-trims", REMOVED_NEVER},
         {"pinned-reuse", REMOVED_NEVER},
+        {"blocks-of-one-allocation", REMOVED_NEVER},
         {"blocking-free", REMOVED_STAYS},
         {"blocking-alloc", REMOVED_NEVER},
         {"blocking-pin", REMOVED_NEVER},

@@ -129,6 +129,7 @@ TEST(RuleList, WhatEachCosts)
               "blocking-pin 1: 1 0, 39800000\n"
               "blocking-pin 1: 1 0, 4800000\n"
               "blocking-stream-created 1: 0 1, 0\n"
+              "blocks-of-one-allocation 0: 0 1, 0\n"
               "capture-conflict 1: 0 1, 0\n"
               "deadlock-risk 1: 0 1, 0\n"
               "device-wide-sync 1: 1 0, 890000\n"

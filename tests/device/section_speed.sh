@@ -120,6 +120,54 @@ speed_one_thread() {
     speed_row "PTDS_LANES=4, one dependent chain" guarded legacy time 1.02
 }
 
+# Lanes that a thread chooses by itself: rounds of chains with a wait of the host after each, or after each kernel.
+speed_lanes() {
+    local chains shape each
+    chains=$(find_program apps/speed/chains) || { fail "chains: not here"; return 0; }
+    for shape in "4 10" "8 4"; do
+        for each in 0 1; do
+            speed_rounds "auto guarded PTDS_LANES=auto $chains $shape 0 60 $each" "eight guarded PTDS_LANES=8 $chains $shape 0 60 $each" \
+                "one guarded PTDS_LANES=1 $chains $shape 0 60 $each" "legacy bare - $chains $shape 0 60 $each" \
+                "by-hand bare - $chains $shape 1 60 $each"
+            note "     ${shape% *} chains of ${shape#* }, 60 rounds$([[ $each == 0 ]] || echo ", a wait after each kernel"): legacy $(
+                middle "${TIMES[legacy]}") ms, one lane $(middle "${TIMES[one]}"), 8 lanes $(middle "${TIMES[eight]}")"
+            [[ $each == 1 ]] || speed_row "... as many lanes as it likes" auto by-hand speed 0.9
+            [[ $each == 0 ]] || speed_row "... as many lanes as it likes" auto legacy time 1.02
+        done
+    done
+    for each in 0 1; do
+        speed_rounds "auto guarded PTDS_LANES=auto $chains 1 40 0 60 $each" "legacy bare - $chains 1 40 0 60 $each"
+        speed_row "one chain of 40, 60 rounds$([[ $each == 0 ]] || echo ", a wait after each")" auto legacy time 1.02
+    done
+}
+
+# Networks in PyTorch from one thread, by allocator: never slower, and the same bits.
+speed_nets() {
+    local allocator round way settings line
+    declare -A ms
+    for allocator in "" backend:cudaMallocAsync; do
+        ms=()
+        for ((round = 1; round <= 3; round++)); do
+            for way in bare guarded lanes8; do
+                settings=("PYTORCH_CUDA_ALLOC_CONF=$allocator")
+                [[ $way != lanes8 ]] || settings+=(PTDS_LANES=8)
+                run_as 120 "nets.$way" "${way/lanes8/guarded}" "${settings[@]}" python3 tests/device/torch_nets.py 40
+                [[ -z $(said_skip "nets.$way") ]] || { note "     torch_nets: $(said_skip "nets.$way")"; return 0; }
+                ms[$way.right]=$(outcome "nets.$way")$(checksum "nets.$way")
+                while read -r _ net batch time; do ms[$way.$net.$batch]+=" $time"; done < <(grep '^net ' "$WORK/nets.$way.out")
+            done
+        done
+        [[ ${ms[bare.right]} == "${ms[guarded.right]}" && ${ms[bare.right]} == "${ms[lanes8.right]}" && ${ms[bare.right]} == right* ]] ||
+            fail "torch_nets ${allocator:-caching allocator}: ${ms[bare.right]}, guarded ${ms[guarded.right]}, 8 lanes ${ms[lanes8.right]}"
+        for line in residual.1 residual.8 transformer.1 transformer.8 branched.1 branched.8; do
+            speed_verdict "$(at_most "$(paired "${ms[guarded.$line]}" "${ms[bare.$line]}" /)" 1.02 && echo 0 || echo 1)" "$(printf \
+                '%-44s %8.3f ms bare, guarded %.3f of it (goal <= 1.02), 8 lanes %.3f' "torch $line ${allocator:-caching allocator}" \
+                "$(middle "${ms[bare.$line]}")" "$(paired "${ms[guarded.$line]}" "${ms[bare.$line]}" /)" \
+                "$(paired "${ms[lanes8.$line]}" "${ms[bare.$line]}" /)")"
+        done
+    done
+}
+
 # ---- single calls ----
 
 # on_driver empty|real command...: on that driver.
@@ -236,7 +284,7 @@ section_speed() {
     EMPTY_DRIVER=$(find_program bench/empty/libcuda.so.1) || { fail "no empty driver here"; return 0; }
     EMPTY_DRIVER=$(dirname "$EMPTY_DRIVER")
     local part started
-    for part in ${SPEED:-threads conflicts one_thread calls many_threads}; do
+    for part in ${SPEED:-threads conflicts one_thread lanes nets calls many_threads}; do
         started=$SECONDS
         "speed_$part"
         detail "speed: $part took $((SECONDS - started)) s"

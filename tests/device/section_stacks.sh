@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/gpu stacks: what people run, with stock packages, without the shim, under every policy and recorded. Each program
 # checks its own results; where they are the same from run to run they must also equal the run without the shim bit for bit.
-# What a policy documents as its price is shown, not judged.
+# What a policy documents as its price is shown, not judged. They run under python3, and those of several threads also under each
+# Python without the GIL that is here (python3.13t, python3.14t, or PYTHONS_WITHOUT_GIL), with eight threads.
 # shellcheck shell=bash
 
 read -ra STACK_COLUMNS <<<"${STACK_COLUMNS:-bare observe guarded per-thread stream recorded}" # `bare` first, `recorded` among them
@@ -46,15 +47,16 @@ stack_times() { sed -n 's/^[a-z_]*_ms //p' "$WORK/$1.out" | paste -sd/ - | sed '
 stack_time_names() { sed -n 's/^\([a-z_]*\)_ms .*/\1/p' "$WORK/$1.out" | paste -sd/ - | sed 's/..*/ (ms &)/'; }
 
 # stack JUDGED NAME arguments...: a line of the table for a program of this folder, and one for its report. JUDGED names the
-# policies that must be right. SETTING is a variable for all runs of it, LAUNCHER an array of what to start it with.
+# policies that must be right. SETTING is a variable for all runs of it, LAUNCHER an array of what to start it with, PYTHON another
+# Python than python3.
 stack() {
-    local judged=$1 name=$2 label line="" report status=0 column word skip
+    local judged=$1 name=$2 label line="" report status=0 column word skip gil
     stack_wanted "$name" || return 0
     shift 2
-    label=$name${1:+.${1//\//_}}${SETTING:+.$SETTING}
+    label=$name${1:+.${1//\//_}}${SETTING:+.$SETTING}${PYTHON:+.${PYTHON##*/}}
     [[ " $judged " != *" guarded "* ]] || judged+=" recorded"
     for column in "${STACK_COLUMNS[@]}"; do
-        stack_run "$label" "$column" "${LAUNCHER[@]}" python3 "tests/device/$name.py" "$@"
+        stack_run "$label" "$column" "${LAUNCHER[@]}" "${PYTHON:-python3}" "tests/device/$name.py" "$@"
         skip=$(said_skip "$label.$column")
         if [[ $column == bare && -n $skip ]]; then
             note "     $label: skipped, $skip"
@@ -67,7 +69,8 @@ stack() {
         [[ $column != bare || $status == 0 ]] || break
     done
     [[ $column == bare ]] || report=$(stack_report "$label") || status=1
-    verdict "$status" "$label$(stack_time_names "$label.bare"):$line"
+    gil=$(sed -n 's/^GIL //p' "$WORK/$label.bare.out" | head -1)
+    verdict "$status" "$label${gil:+, GIL $gil}$(stack_time_names "$label.bare"):$line"
     [[ $column == bare ]] || note "       report: $report"
     rm -rf "$WORK/$label.traces"
 }
@@ -123,6 +126,29 @@ stack_cudarts() {
     done
 }
 
+python_words() {
+    "$1" -c 'import sys, sysconfig
+print("Python", sys.version.split()[0] + ", %s the GIL" % ("without" if sysconfig.get_config_var("Py_GIL_DISABLED") else "with"))'
+}
+
+# Where threads run Python side by side, nothing but the default stream is left to hold them back.
+stacks_without_gil() {
+    local name PYTHON
+    export SIDE_BY_SIDE_THREADS=8
+    for name in ${PYTHONS_WITHOUT_GIL:-python3.13t python3.14t}; do
+        PYTHON=$(command -v "$name") || { note "     $name: not here"; continue; }
+        note "     $name is $(python_words "$PYTHON")"
+        [[ $(python_words "$PYTHON") == *", without the GIL" ]] || continue
+        stack "$1" torch_threads
+        stack "$1" cupy_threads
+        stack "$1" numba_threads
+        stack "$1" cuda_bindings_threads
+        stack "$1" cuda_core_threads
+        SETTING=PTDS_EXPLICIT_LEGACY=remap stack "$1" cuda_core_threads
+    done
+    unset SIDE_BY_SIDE_THREADS
+}
+
 # A name that no program has would otherwise be a run in which nothing failed.
 stacks_unknown() {
     local name
@@ -135,7 +161,8 @@ section_stacks() {
     command -v python3 >/dev/null || { note "     no python3 here"; return 0; }
     PTDS=$(find_command) || { fail "no ptds"; return 0; }
     STACKS_SEEN=""
-    local LAUNCHER=() all="observe guarded per-thread stream"
+    local LAUNCHER=() all="observe guarded per-thread stream" PYTHON=""
+    note "     python3 is $(python_words python3)"
     stack "$all" torch_threads
     # PyTorch's allocator hands blocks from thread to thread at once, its backward pass is a thread of its own, and the
     # exchange between threads hands over unfinished work: each needs order that `per-thread` gives up.
@@ -165,5 +192,6 @@ section_stacks() {
     stack_gone exchange threads
     stack_ranks
     stack_cudarts
+    stacks_without_gil "$all"
     stacks_unknown
 }

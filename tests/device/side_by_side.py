@@ -5,12 +5,15 @@ The programs use the default stream from several threads, check their results ag
 scripts/gpu runs each of them without the shim and under the policies.
 """
 import importlib
+import os
 import sys
+import sysconfig
 import threading
 import time
 import zlib
 
-THREADS = 4
+THREADS = int(os.environ.get("SIDE_BY_SIDE_THREADS", "4"))
+ALL = {4: "four", 8: "eight"}.get(THREADS, "all")
 
 
 def need(*modules):
@@ -64,8 +67,8 @@ def timed(lane, prefix=""):
     run(THREADS, keep)
     one = run(1, keep)
     alone = results[0]
-    four = run(THREADS, keep)
-    return [alone, *results], {f"{prefix}one": one, f"{prefix}four": four}
+    together = run(THREADS, keep)
+    return [alone, *results], {f"{prefix}one": one, f"{prefix}{ALL}": together}
 
 
 def all_are(same, results, expected):
@@ -83,6 +86,7 @@ def one_and_four(lane, expected):
 def finish(right, arrays, **times):
     """`OK checksum` or `WRONG checksum`, then a line `name_ms N` for each time; ends the program.
 
+    Under a Python without the GIL a line `GIL off`, or `GIL on` where a module has asked for it, comes before the times.
     The checksum is of the arrays' bytes, which scripts/gpu compares with those of a run without the shim. None for arrays
     whose last bits differ from run to run by themselves: then there is no checksum.
     """
@@ -93,6 +97,8 @@ def finish(right, arrays, **times):
             checksum = zlib.crc32(array.tobytes(), checksum)
         words.append(f"{checksum:08x}")
     print(*words)
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        print("GIL", "on" if sys._is_gil_enabled() else "off")
     for name, ms in times.items():
         print(f"{name}_ms {ms:.3f}")
     sys.stdout.flush()

@@ -84,12 +84,13 @@ attempt() {
     } >>"$LOG"
 }
 
-# run_as SECONDS NAME POLICY [VARIABLE=value...] program...: the same under a policy, without recording unless told.
+# run_as SECONDS NAME POLICY [VARIABLE=value...] program...: the same under a policy, without recording unless told. `bare` runs
+# without the shim, also under a Python for which `python -m ptds enable` was called.
 run_as() {
     local limit=$1 name=$2 policy=$3
     shift 3
     if [[ $policy == bare ]]; then
-        attempt "$limit" "$name" env -u LD_PRELOAD "$@"
+        attempt "$limit" "$name" env -u LD_PRELOAD PTDS_DISABLE=1 "$@"
     else
         attempt "$limit" "$name" env "LD_PRELOAD=$SHIM" "PTDS_POLICY=$policy" PTDS_REPORT=off "$@"
     fi

@@ -109,10 +109,15 @@ static inline void count_site(struct edge_table *table, const struct edge_end *e
     site->may_be_given_up += edge->loss == LOSS_POSSIBLE;
 }
 
+bool edge_table_counts(const struct edge_table *table, const struct edge *edge)
+{
+    return table->selected == NULL || selection_has_at(table->selected, edge->to.thread, edge->to.stream, edge->to.ticks);
+}
+
 static void take_edge(struct edge_sink *sink, const struct edge *edge)
 {
     struct edge_table *table = (struct edge_table *)(void *)sink; /* its first member */
-    if (table->selected != NULL && !selection_has_at(table->selected, edge->to.thread, edge->to.stream, edge->to.ticks))
+    if (!edge_table_counts(table, edge))
         return;
     table->counts[edge->kind][edge->verdict]++;
     if (edge->verdict == VERDICT_MAYBE_NEEDED)

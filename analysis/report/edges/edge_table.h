@@ -51,6 +51,8 @@ struct edge_table {
 void edge_table_begin(struct edge_table *table);
 void edge_table_finish(struct edge_table *table);
 void edge_table_free(struct edge_table *table);
+/* Whether the report is about the edge; before edge_table_finish. */
+bool edge_table_counts(const struct edge_table *table, const struct edge *edge);
 /* How many implicit orders, of all kinds, have the verdict. */
 uint64_t edge_table_count(const struct edge_table *table, enum verdict verdict);
 

@@ -18,10 +18,11 @@
 
 enum { PROGRESS_CALLS = 1 << 16, TIME_CALLS = 16 };
 
-/* Edges go to the report's table, and to whoever else asked. */
+/* Edges go to the report's table, to the rules, and to whoever else asked (NULL: nobody). */
 struct tee {
     struct edge_sink sink; /* first */
-    struct edge_sink *table, *other;
+    struct report *report;
+    struct edge_sink *other;
 };
 
 struct pass {
@@ -73,6 +74,8 @@ static void sort_rules(struct report *report)
     for (size_t i = 0; i < report->rules; i++) {
         const struct rule *rule = report->runs[i].rule;
         uint64_t bit = UINT64_C(1) << i;
+        if (rule != NULL && rule->on_edge != NULL)
+            report->of_edges |= bit;
         if (rule == NULL || rule->on_call == NULL || (rule->applies != NULL && !rule->applies(&report->trace)))
             continue;
         for (unsigned op = 0; op < 64; op++)
@@ -294,17 +297,21 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
 static void give_edge(struct edge_sink *sink, const struct edge *edge)
 {
     struct tee *tee = (struct tee *)sink;
-    tee->table->edge(tee->table, edge);
-    tee->other->edge(tee->other, edge);
+    struct report *report = tee->report;
+    report->edges.sink.edge(&report->edges.sink, edge);
+    for (uint64_t rules = edge_table_counts(&report->edges, edge) ? report->of_edges : 0; rules != 0; rules &= rules - 1) {
+        struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
+        run->rule->on_edge(run, edge);
+    }
+    if (tee->other != NULL)
+        tee->other->edge(tee->other, edge);
 }
 
 /* Where verdicts send their edges. */
 static struct edge_sink *edges_of(struct pass *pass)
 {
-    struct edge_sink *table = &pass->report->edges.sink;
-    if (pass->walker == NULL || pass->walker->edges == NULL)
-        return table;
-    pass->tee = (struct tee){.sink = {.edge = give_edge}, .table = table, .other = pass->walker->edges};
+    struct edge_sink *other = pass->walker != NULL ? pass->walker->edges : NULL;
+    pass->tee = (struct tee){.sink = {.edge = give_edge}, .report = pass->report, .other = other};
     return &pass->tee.sink;
 }
 
