@@ -74,7 +74,7 @@ std::string fields()
 }
 
 const std::string defaults =
-    " policy 0 lanes 1 stream 0 explicit 0 report 1 log 0 limit 268435456 memory 33554432 budget 0 "
+    " policy 0 lanes 0 stream 0 explicit 0 report 1 log 0 limit 268435456 memory 33554432 budget 0 "
     "times 0 python 1 diag 1 recording 1";
 
 /* The same with other words in the place of some. */
