@@ -94,11 +94,12 @@ std::string object_of(const Recorded &recorded, uint64_t pc)
     return "";
 }
 
-/* The first one of each kind is looked at in full, most others go the guard's short way. */
+/* The first one of each kind is looked at in full, most others go the guard's short way. With one lane: a thread that looks
+ * whether more lanes pay also looks at parts of memories. */
 TEST(Launches, AreRecordedAlikeByEveryWay)
 {
     enum { TIMES = 200 };
-    Recorded recorded = record({"again", std::to_string(TIMES)}, "guarded");
+    Recorded recorded = record({"again", std::to_string(TIMES)}, "guarded", {{"PTDS_LANES", "1"}});
     EXPECT_EQ(recorded.outcome.out, "failed 0\n");
     std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
     ASSERT_EQ(launches.size(), 2u * TIMES);
@@ -142,7 +143,7 @@ TEST(Launches, ThatFailAreRecordedAlikeToo)
 {
     enum { TIMES = 100 };
     Recorded recorded = record({"again", std::to_string(TIMES)}, "guarded",
-                               {{"SIM_FAIL", "cuLaunchKernel:60:700,cuLaunchKernelEx:70:701"}});
+                               {{"PTDS_LANES", "1"}, {"SIM_FAIL", "cuLaunchKernel:60:700,cuLaunchKernelEx:70:701"}});
     EXPECT_EQ(recorded.outcome.out, "failed 2\n");
     std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
     ASSERT_EQ(launches.size(), 2u * TIMES);
