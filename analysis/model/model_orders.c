@@ -247,6 +247,13 @@ static struct vclock learn_in(struct model *model, struct order *order, const st
     return covered;
 }
 
+static void learn_what_ran(struct order *order, const struct call_view *view, const struct vclock *ran,
+                           struct vclock *covered)
+{
+    vclock_join(covered, ran);
+    order_host_knows(order, view->thread, ran);
+}
+
 static RARE void learn_in_replays(struct model *model, const struct call_view *view, struct completion *wait)
 {
     wait->replayed = heap_zeroed(model->replays.count, sizeof *wait->replayed);
@@ -258,6 +265,8 @@ static RARE void learn_in_replays(struct model *model, const struct call_view *v
         if (view->by_shim && !replay->as_run)
             continue;
         struct vclock covered = learn_in(model, &replay->order, view);
+        if (replay->as_run) /* what the host has waited for is done, whatever put it behind other work */
+            learn_what_ran(&replay->order, view, &wait->clock, &covered);
         if (i < wait->replays)
             wait->replayed[i] = covered;
         else

@@ -812,6 +812,11 @@ TEST(SmallCopy, IsKeptBackByWhatWasAskedForOnly)
     EXPECT_STREQ("nothing", severity(fills + "1@9 " + out + "65536\n"));
     EXPECT_STREQ("nothing", severity(fills + "1@2 record s=B1 e=E\n1@3 wait s=L e=E\n1@9 " + out + "64\n"));
     EXPECT_STREQ("nothing", severity(fills + "1@2+5 sync s=B1\n1@9 " + out + "64\n"));
+    /* what the host has waited for is done, by implicit order as well */
+    EXPECT_STREQ("nothing", severity(fills + "2@2+5 sync s=L\n1@9 " + out + "64\n"));
+    EXPECT_STREQ("nothing",
+                 severity(fills + "2@2+5 copy s=L implicit src=A from=device to=pageable bytes=4\n1@9 " + out + "64\n"));
+    EXPECT_STREQ("error", severity(fills + "2@2+5 sync s=N1\n1@9 " + out + "64\n"));
     EXPECT_STREQ("warning", severity(fills + "1@2 launch s=L k=a\n1@9 " + out + "64\n")) << "the stream may be busy";
     EXPECT_STREQ("warning", severity("1@1 launch s=B1 k=_Z5writePf args=H\n1@9 " + out + "64\n"));
     EXPECT_STREQ("error",

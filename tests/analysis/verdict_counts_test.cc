@@ -273,7 +273,7 @@ TEST(VerdictCounts, OfLongRuns)
               "maybe needed for race: 67\n"
               "needed: 654\n"
               "not needed: 1597\n"
-              "overtaken: 56\n"
+              "overtaken: 21\n"
               "possible races: 982\n"
               "races: 197\n"
               "races at: 28403514\n",
@@ -292,7 +292,7 @@ TEST(VerdictCounts, OfLongRunsSweptAtEachCall)
               "maybe needed for race: 66\n"
               "needed: 654\n"
               "not needed: 1604\n"
-              "overtaken: 56\n"
+              "overtaken: 21\n"
               "possible races: 982\n"
               "races: 197\n"
               "races at: 28321903\n",

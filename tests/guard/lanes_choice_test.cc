@@ -77,7 +77,7 @@ TEST(LanesChoice, GoesBackToOneLaneWhereSeveralNoLongerPay)
     EXPECT_EQ("11NN" + Of('N', 10), thread.Run({gains}, 14));
     Round slower = gains;
     slower.many = 1000;
-    EXPECT_EQ(Of('N', 22) + "1" + "11NN" + Of('1', 7) + "-", thread.Run({slower}, 22 + 1 + 4 + 8));
+    EXPECT_EQ(Of('N', 22) + "1" + "11NN" + Of('1', 3) + "-", thread.Run({slower}, 22 + 1 + 4 + 4));
 }
 
 TEST(LanesChoice, NeedsAGainThatIsMoreThanChance)
@@ -106,14 +106,14 @@ TEST(LanesChoice, TakesTheFasterOfTwo)
 
 TEST(LanesChoice, NeverTriesWhatIsOneChain)
 {
-    EXPECT_EQ(Of('1', 8) + Of('-', 8) + Of('1', 8) + Of('-', 16) + "1", Thread().Run({chain}, 8 + 8 + 8 + 16 + 1));
+    EXPECT_EQ(Of('1', 4) + Of('-', 8) + Of('1', 4) + Of('-', 16) + "1", Thread().Run({chain}, 4 + 8 + 4 + 16 + 1));
 }
 
-/* Where nothing was gained, it rests, and asks again after that: twice as long each time. */
+/* Where several lanes were tried in vain, it rests longer, and asks again after that: four times as long each time. */
 TEST(LanesChoice, RestsWhereNothingIsGained)
 {
-    EXPECT_EQ("11NN" + Of('1', 7) + Of('-', 8) + "11NN" + Of('1', 7) + Of('-', 16),
-              Thread().Run({loses}, 11 + 8 + 11 + 16));
+    EXPECT_EQ("11NN" + Of('1', 3) + Of('-', 32) + "11NN" + Of('1', 3) + Of('-', 128) + "1",
+              Thread().Run({loses}, 7 + 32 + 7 + 128 + 1));
     Thread thread;
     for (int i = 0; i < 100000; i++)
         thread.Run(loses);

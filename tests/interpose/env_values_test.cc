@@ -74,7 +74,7 @@ std::string fields()
 }
 
 const std::string defaults =
-    " policy 0 lanes 1 stream 0 explicit 0 report 1 log 0 limit 268435456 memory 33554432 budget 0 "
+    " policy 0 lanes 0 stream 0 explicit 0 report 1 log 0 limit 268435456 memory 33554432 budget 0 "
     "times 0 python 1 diag 1 recording 1";
 
 /* The same with other words in the place of some. */
@@ -103,8 +103,9 @@ struct Row {
 const Row rows[] = {
     {"PTDS_POLICY", "guarded", {}},
     {"PTDS_POLICY", "none", {{"policy 0", "policy 5"}, {"recording 1", "recording 0"}}},
-    {"PTDS_LANES", "1", {}},
-    {"PTDS_LANES", "32", {{"lanes 1", "lanes 32"}}},
+    {"PTDS_LANES", "auto", {}},
+    {"PTDS_LANES", "1", {{"lanes 0", "lanes 1"}}},
+    {"PTDS_LANES", "32", {{"lanes 0", "lanes 32"}}},
     {"PTDS_STREAM", "nonblocking", {{"stream 0", "stream 1"}}},
     {"PTDS_STREAM", "blocking,priority=0", {{"stream 0", "stream 0 priority 0"}}},
     {"PTDS_STREAM", "nonblocking,priority=-5", {{"stream 0", "stream 1 priority -5"}}},
@@ -209,7 +210,7 @@ TEST(Refused, WhatIsOutsideItsList)
     for (const auto &[name, values] : wrong)
         for (const char *value : values)
             EXPECT_NE(nullptr, env_refuses(name, value)) << name << "=" << value;
-    EXPECT_STREQ("a number from 1 to 32", env_refuses("PTDS_LANES", "0"));
+    EXPECT_STREQ("auto or a number from 1 to 32", env_refuses("PTDS_LANES", "0"));
     EXPECT_STREQ("keep or remap", env_refuses("PTDS_EXPLICIT_LEGACY", "yes"));
 }
 

@@ -18,7 +18,7 @@ SHAPES = {
     "gather": "sw--", "cgather": "sw--", "scatter": "s----", "cscatter": "s----", "oscatter": "s----", "tcopy": "sw-",
     "slabs": "s-----", "set": "sw-", "set_sync": "lw-", "d2d": "swr", "d2d_sync": "lwr", "h2d": "swr", "h2d_sync": "lwr",
     "d2h": "swr", "d2h_sync": "lwr", "read": "lr", "aread": "sr", "table1": "l--", "table2": "l---", "hostfn": "sw-",
-    "hread": "hr", "hwrite": "hw-", "texture": "h--",
+    "hread": "hr", "hwrite": "hw-", "hpoll": "hr-", "texture": "h--",
     "record": "se", "wait": "se", "esync": "he", "ssync": "h-", "csync": "h", "elapsed": "h--",
     "alloc": "hm--", "free": "hm", "palloc": "sm-", "pfree": "sm",
 }

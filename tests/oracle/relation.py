@@ -69,12 +69,14 @@ def is_blocking(stream):
 
 
 class Relation:
-    """The order of a program's lines, grown line by line; `place` is one of the three above."""
+    """The order of a program's lines, grown line by line; `place` is one of the three above. Without implicit order what the
+    host has waited for is done all the same, whatever put it behind other work."""
 
     def __init__(self, place, frees_wait=True, implicit=True):
         self.place, self.frees_wait, self.implicit = place, frees_wait, implicit
         self.direct, self.on, self.recorded = [], {}, {}
         self.host = 0  # lines that everything from here on comes after
+        self.whole, self.before = None if implicit else Relation(place, frees_wait), []  # before: of `whole`, all lines
 
     def _wait(self, stream):
         """What a wait of the host for a stream waits for."""
@@ -110,9 +112,18 @@ class Relation:
             return self.host | self._everything()
         return self.host
 
+    def _is_done(self, op):
+        """Where op makes the host wait: all lines that are done by then in truth."""
+        mask = self.whole.mask(op)
+        for i in bits(mask):
+            mask |= self.before[i]
+        self.whole.add(op)
+        self.before.append(mask)
+        return mask if op.host or op.blocking else 0
+
     def add(self, op):
         bit = 1 << len(self.direct)
-        self.direct.append(self.mask(op))
+        self.direct.append(self.mask(op) | (0 if self.implicit else self._is_done(op)))
         if op.stream is not None:
             stream = self.place(op.stream, op.thread)
             self.on[stream] = self.on.get(stream, 0) | bit

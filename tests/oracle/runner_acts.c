@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "tests/oracle/runner.h"
 
-enum { READ_MOST = 4096, POINTERS = 4 };
+enum { READ_MOST = 4096, POINTERS = 4, POLL_NS = 50000, POLL_MOST = 4000 };
 
 // ---- copies and memsets ----
 
@@ -110,6 +111,21 @@ static void act_hread(const struct line *l)
 {
     struct span from = world_span(l->arguments[0]);
     print_words(l, from.host, from.words);
+}
+
+// Looks at memory that the GPU writes, without a call, until it holds a value; not for ever, since other work may overwrite
+// it.
+static void act_hpoll(const struct line *l)
+{
+    struct span from = world_span(l->arguments[0]);
+    const volatile uint32_t *words = from.host;
+    struct timespec nap = {.tv_nsec = POLL_NS};
+    for (unsigned looks = 0, seen = 0; seen < from.words && looks < POLL_MOST; looks++) {
+        for (seen = 0; seen < from.words && words[seen] == runner_word(l->arguments[1]); seen++)
+            ;
+        if (seen < from.words)
+            nanosleep(&nap, NULL);
+    }
 }
 
 static void act_hwrite(const struct line *l)
@@ -221,11 +237,12 @@ static void act_texture(const struct line *l)
 }
 
 const struct operation other_operations[] = {
-    {"set", 3, act_set},       {"set_sync", 2, act_set_sync}, {"d2d", 3, act_d2d},       {"d2d_sync", 2, act_d2d_sync},
-    {"h2d", 3, act_h2d},       {"h2d_sync", 2, act_h2d_sync}, {"d2h", 3, act_d2h},       {"d2h_sync", 2, act_d2h_sync},
-    {"read", 1, act_read},     {"aread", 2, act_aread},       {"hread", 1, act_hread},   {"hwrite", 2, act_hwrite},
-    {"record", 2, act_record}, {"wait", 2, act_wait},         {"esync", 1, act_esync},   {"ssync", 1, act_ssync},
-    {"csync", 0, act_csync},   {"elapsed", 2, act_elapsed},   {"hostfn", 3, act_hostfn}, {"alloc", 3, act_alloc},
-    {"free", 1, act_free},     {"palloc", 3, act_palloc},     {"pfree", 2, act_pfree},   {"table1", 2, act_table},
-    {"table2", 3, act_table},  {"texture", 2, act_texture},   {"slabs", 6, act_slabs},   {NULL, 0, NULL},
+    {"set", 3, act_set},       {"set_sync", 2, act_set_sync}, {"d2d", 3, act_d2d},         {"d2d_sync", 2, act_d2d_sync},
+    {"h2d", 3, act_h2d},       {"h2d_sync", 2, act_h2d_sync}, {"d2h", 3, act_d2h},         {"d2h_sync", 2, act_d2h_sync},
+    {"read", 1, act_read},     {"aread", 2, act_aread},       {"hread", 1, act_hread},     {"hwrite", 2, act_hwrite},
+    {"record", 2, act_record}, {"wait", 2, act_wait},         {"esync", 1, act_esync},     {"ssync", 1, act_ssync},
+    {"csync", 0, act_csync},   {"elapsed", 2, act_elapsed},   {"hostfn", 3, act_hostfn},   {"alloc", 3, act_alloc},
+    {"free", 1, act_free},     {"hpoll", 2, act_hpoll},       {"palloc", 3, act_palloc},   {"pfree", 2, act_pfree},
+    {"table1", 2, act_table},  {"table2", 3, act_table},      {"texture", 2, act_texture}, {"slabs", 6, act_slabs},
+    {NULL, 0, NULL},
 };

@@ -398,9 +398,9 @@ TEST_F(ProbeTest, LanesAreNotTriedWhereNothingSaysThatTheyMayHelp)
     EXPECT_FALSE(Has(ran, "lanes")) << ran;
     Command command = Probe(folder_, {"--rounds", "1", "--lanes"}, {Subject(), "alone"});
     command.env["PTDS_LANES"] = "2";
-    EXPECT_FALSE(Has(run(command), "guarded, 4 lanes")) << "it is chosen already";
-    EXPECT_TRUE(Has(RunSubject({"--lanes"}, {"alone"}), "right under guarded, 4 lanes; ")) << "in any case";
-    EXPECT_TRUE(Has(RunSubject({"--lanes", "--all"}, {"alone"}), "right under guarded, 4 lanes; ")) << "also among all";
+    EXPECT_FALSE(Has(run(command), "guarded, 8 lanes")) << "it is chosen already";
+    EXPECT_TRUE(Has(RunSubject({"--lanes"}, {"alone"}), "right under guarded, 8 lanes; ")) << "in any case";
+    EXPECT_TRUE(Has(RunSubject({"--lanes", "--all"}, {"alone"}), "right under guarded, 8 lanes; ")) << "also among all";
 }
 
 TEST_F(ProbeTest, AProgramThatChecksItself)

@@ -58,10 +58,10 @@ enum { KEY_ALL = 256, KEY_LANES, KEY_AUDIT, KEY_JSON, KEY_KEEP, KEY_SHAKE, DEFAU
 static const struct argp_option options[] = {
     {"policy", 'p', "P", 0, "also this policy: per-thread or stream (repeatable); guarded is always tried", 0},
     {"all", KEY_ALL, NULL, 0,
-     "also every other policy that moves work, and 4 and 8 lanes (PTDS_LANES) where a thread's independent work may gain "
+     "also every other policy that moves work, and 1 and 8 lanes (PTDS_LANES) where a thread's independent work may gain "
      "by them",
      0},
-    {"lanes", KEY_LANES, NULL, 0, "also guarded with 4 and with 8 lanes, in any case", 0},
+    {"lanes", KEY_LANES, NULL, 0, "also guarded with 1 and with 8 lanes, in any case", 0},
     {"audit", KEY_AUDIT, NULL, 0, "with the auditor, as ptds run --audit: for libraries that look past what is preloaded",
      0},
     {"rounds", 'r', "N", 0, "rounds that count (default 3); one more warms up", 0},

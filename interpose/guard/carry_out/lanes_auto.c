@@ -33,7 +33,13 @@ static int is_apart(const struct call *C, const struct thread_context *here)
     return apart;
 }
 
-unsigned lanes_auto_spread(const struct call *C, struct thread_context *here)
+/* Its blocks wait for each other, so all must have room at once: beside another such kernel they may wait for ever. */
+static int fills_the_device(const struct call *C)
+{
+    return C->op == PTDS_OP_LAUNCH && (C->word[2] >> 48 & PTDS_LAUNCH_COOPERATIVE) != 0;
+}
+
+unsigned lanes_auto_spread(struct call *C, struct thread_context *here)
 {
     struct lanes_choice *choice = here->choice;
     if (!choice && !(choice = here->choice = pages_keep(sizeof *choice)))
@@ -41,6 +47,8 @@ unsigned lanes_auto_spread(const struct call *C, struct thread_context *here)
     if (choice->mode != LANES_REST && C->guarded.kind == GUARD_WORK)
         lanes_choice_operation(choice, what(C), choice->mode == LANES_ONE && here->lane_count && is_apart(C, here),
                                clock_ticks());
+    if (choice->mode == LANES_MANY && fills_the_device(C))
+        C->touched.opaque = OPAQUE_OTHER; /* after all, and before all that follows, as on one stream */
     here->measured = choice->mode != LANES_REST;
     return choice->mode == LANES_MANY ? LANES_AUTO_MOST : 1;
 }

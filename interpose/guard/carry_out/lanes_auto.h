@@ -11,7 +11,7 @@
 enum { LANES_AUTO_MOST = 8 };
 
 /* Default-stream work of the thread, before it has a lane: on how many lanes it may go. Takes the guard's lock. */
-unsigned lanes_auto_spread(const struct call *C, struct thread_context *here);
+unsigned lanes_auto_spread(struct call *C, struct thread_context *here);
 
 /* The host has waited, successfully: what it waited for may have been all that the thread had begun. Nothing where the
  * thread does not choose by itself. Takes the guard's lock; may make streams. */

@@ -9,8 +9,9 @@
 
 static void rest(struct lanes_choice *choice)
 {
-    choice->rest = choice->rests ? choice->rests : LANES_REST_FIRST;
-    choice->rests = choice->rest < LANES_REST_MOST ? choice->rest * 2 : LANES_REST_MOST;
+    unsigned grows = choice->in_vain ? 4 : 2;
+    choice->rest = choice->rests ? choice->rests : LANES_REST_FIRST * (choice->in_vain ? 4u : 1u);
+    choice->rests = choice->rest * grows < LANES_REST_MOST ? choice->rest * grows : LANES_REST_MOST;
     choice->mode = LANES_REST;
 }
 
@@ -125,6 +126,7 @@ static void round_over(struct lanes_choice *choice, struct lanes_kind *kind, uin
         compare(kind, mode);
     else if (kind->verdict == LANES_UNDECIDED)
         decide(kind);
+    choice->in_vain |= kind->verdict == LANES_ONE_IS_ENOUGH && kind->times[LANES_MANY] != 0;
     choice->calm = may_spread(choice) ? 0 : (uint16_t)(choice->calm + 1);
     choice->watched = spreads(choice) ? 0 : (uint16_t)(choice->watched + 1);
     if (!choice->watched)

@@ -22,12 +22,13 @@ enum { LANES_KINDS = 8, LANES_ROUND_MOST = 4096, LANES_TRIES = 2 };
 /* By how much several lanes must be faster, in per cent of the time with one: to be chosen; to stay. */
 enum { LANES_GAIN_CHOSEN = 3, LANES_GAIN_STAYS = 1 };
 
-/* Rounds: until the comparison is made again, doubled each time; watched without a use for more lanes before a rest; the
- * first rest, doubled each time. */
+/* Rounds: until the comparison is made again, doubled each time; watched without a use for more lanes before a rest, and
+ * without a gain from them. The first rest, doubled each time; where several lanes were tried in vain, four times as long
+ * each. */
 enum {
     LANES_AGAIN_FIRST = 32,
     LANES_AGAIN_MOST = 1024,
-    LANES_CALM = 8,
+    LANES_CALM = 4,
     LANES_WATCHED_MOST = 64,
     LANES_REST_FIRST = 8,
     LANES_REST_MOST = 4096
@@ -51,6 +52,7 @@ struct lanes_choice {
     uint8_t mode;   /* of the round at hand */
     uint8_t before; /* the kind of the last round, + 1 */
     uint8_t count;
+    uint8_t in_vain;        /* several lanes were tried since the last rest, and did not pay */
     uint16_t calm, watched; /* rounds: for which one lane is enough; since the last rest */
     uint32_t rest, rests;   /* rounds of rest that are left; how long the next rest is, 0: as the first one */
     uint32_t operations, apart;
