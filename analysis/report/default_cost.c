@@ -39,7 +39,10 @@ static enum default_cost cost_of(const struct report *report, uint64_t most_ns)
         return DEFAULT_UP_TO; /* launches may have waited, too, of which no call tells */
     if (most_ns == 0)
         return DEFAULT_NO_WAIT;
+    /* An order that results need may still hold back work that shares nothing: what is before one call of the pair, or
+     * behind the other. */
     bool needed = report->edges.analysed && orders(report, VERDICT_NEEDED) != 0 &&
+                  orders(report, VERDICT_NEEDED) == report->edges.direct &&
                   orders(report, VERDICT_NOT_NEEDED) + orders(report, VERDICT_MAYBE_NEEDED) == 0;
     return needed ? DEFAULT_NEEDED : DEFAULT_UP_TO;
 }

@@ -20,7 +20,7 @@ enum default_cost {
     DEFAULT_UNUSED,    /* no operation was put on the default stream, and no call waited for work of others because of it */
     DEFAULT_ALONE,     /* one thread, one stream */
     DEFAULT_NO_WAIT,   /* no call waited longer because of it */
-    DEFAULT_NEEDED,    /* every call that waited because of it had to */
+    DEFAULT_NEEDED,    /* every order that it put is between two calls whose results need it */
     DEFAULT_NO_FASTER, /* replayed with its times on the GPU, the run is no faster under any policy */
     DEFAULT_UNKNOWN,   /* no times, or no calls in the record */
     DEFAULT_COSTS

@@ -98,12 +98,21 @@ TEST(Blocks, MustBeWhatMostOrdersAreAbout)
     EXPECT_EQ("17 apart, 0 other", Said(segment + Turns(9, "A", "A+1048576")));
 }
 
+TEST(Blocks, OrdersThatAreNotNeededAreNoOthers)
+{
+    std::string apart = "1@0 alloc ptr=0x800000 bytes=4096 m=B\n1@0 alloc ptr=0x900000 bytes=4096 m=C\n";
+    EXPECT_EQ("17 apart, 0 other",
+              Said(segment + apart + Turns(9, "A", "A+1048576") + "1@95+3 ctx-sync\n" + Turns(10, "B", "C", 50)));
+}
+
 TEST(Blocks, AreNotOfOneThread)
 {
     std::string calls = segment;
-    for (unsigned i = 0; i < 40; i++)
-        calls += "1@" + std::to_string(10 * (i + 1)) + " launch s=" + (i % 2 == 0 ? "L" : "B1") +
-                 " k=_Z1aPf args=" + (i % 2 == 0 ? "A\n" : "A+1048576\n");
+    for (unsigned i = 1; i <= 20; i++) {
+        std::string at = std::to_string(10 * i);
+        calls += "1@" + at + " launch s=L to=S1 k=_Z1aPf args=A behind=B1\n";
+        calls += "1@" + at + " launch s=B1 k=_Z1aPf args=A+1048576 behind=S1\n";
+    }
     EXPECT_EQ("", Said(calls)) << "the default stream and a blocking stream of one thread";
 }
 
@@ -115,6 +124,7 @@ TEST(Blocks, AreOfThePartThatTheReportIsAbout)
     Built report(BuildTrace(segment + Turns(40, "A", "A+1048576")), selection);
     auto findings = report.Of(id);
     ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(17u, findings[0]->numbers[0].value) << "waits";
     EXPECT_EQ(17u, findings[0]->numbers[1].value) << report.Text();
 }
 

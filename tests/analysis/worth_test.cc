@@ -398,6 +398,19 @@ TEST(DefaultStream, OrderThatResultsNeedIsNoCost)
                                    "2@40+7000 sync s=L\n"));
 }
 
+/* The needed order holds back work that shares nothing: a kernel behind the memset, or in front of the copy. */
+TEST(DefaultStream, OrderThatResultsNeedCostsWhatElseItHoldsBack)
+{
+    const std::string memory = "1@0 alloc m=A ptr=0x10000 bytes=4096\n1@1 alloc m=B ptr=0x20000 bytes=4096\n",
+                      writes = "1@10 memset s=L dst=A bytes=4\n",
+                      reads = "2@30 copy s=L src=A dst=0x7f0000000000 from=device to=pinned bytes=4\n",
+                      waits = "2@40+7000 sync s=L\n";
+    EXPECT_EQ(DEFAULT_UP_TO, Cost(memory + writes + "1@15 launch s=L k=_Z1aPf args=B\n" + reads + waits));
+    EXPECT_EQ(DEFAULT_UP_TO, Cost(memory + writes + "2@25 launch s=L k=_Z1aPf args=B\n" + reads + waits));
+    EXPECT_EQ(DEFAULT_NEEDED, Cost(memory + "1@5 launch s=L k=_Z1aPf args=B\n" + writes + reads + waits))
+        << "in front of the memset it is in its own thread's way";
+}
+
 /* The copy waits for work of its own thread, which waits for that work next anyway. */
 TEST(DefaultStream, AWaitThatOnlyMovesIsNoCost)
 {

@@ -106,7 +106,7 @@ TEST_F(ProbeTest, AProgramThatGetsFaster)
 TEST_F(ProbeTest, WorkOnTheLegacyStreamByName)
 {
     std::string program = data_file("tests/apps/named_legacy");
-    Outcome ran = Run({"--shake", "2"}, {program, "apart", "4", "20", "4000000"});
+    Outcome ran = Run({"--shake", "2", "--keep"}, {program, "apart", "4", "20", "4000000"});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Begins(ran, "right under guarded, 0x1 moved; ") && First(ran).find("x faster (") != std::string::npos)
         << ran;
@@ -118,6 +118,11 @@ TEST_F(ProbeTest, WorkOnTheLegacyStreamByName)
     EXPECT_TRUE(Has(ran, "\nRecorded under guarded, 0x1 moved: ran ")) << ran;
     EXPECT_TRUE(Has(ran, "  guarded, 0x1 moved as bare in 2 runs\n")) << ran;
     EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded PTDS_EXPLICIT_LEGACY=remap PTDS_REPORT=off " + program + " apart ")) << ran;
+    size_t at = ran.out.find("What each run printed and recorded: ");
+    ASSERT_NE(std::string::npos, at) << ran;
+    std::string kept = ran.out.substr(at + 36, ran.out.find('\n', at) - at - 36);
+    for (const char *run : {"guarded-shaken.2", "guarded-explicit-shaken.2"})
+        EXPECT_EQ(0, access((kept + "/" + run + ".out").c_str(), R_OK)) << run << ": each has files of its own";
 }
 
 /* 0x1 and the threads' own default streams are two things: moved, the order between them stays. */
@@ -350,14 +355,14 @@ TEST_F(ProbeTest, TheCudaPartOfALibraryThatLooksPastTheShim)
 
 TEST_F(ProbeTest, LanesAreInForceWhereTheyAreTried)
 {
-    std::string script = "'" + Subject() + "' alone; echo lanes ${PTDS_LANES:-1}";
+    std::string script = "'" + Subject() + "' alone; echo lanes ${PTDS_LANES:-unset}";
     Outcome ran = Run({"--rounds", "1", "--lanes"}, {"/bin/sh", "-c", script});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Begins(ran, "right under guarded; ")) << ran;
-    for (const char *lanes : {"4", "8"}) {
-        std::string line = std::string("do not use guarded, ") + lanes +
-                           " lanes: output differs in 2 of 2 rounds, because line 2 is \"lanes " + lanes +
-                           "\", bare \"lanes 1\"\n";
+    for (const std::string lanes : {"1", "8"}) {
+        std::string line = "do not use guarded, " + lanes + (lanes == "1" ? " lane" : " lanes") +
+                           ": output differs in 2 of 2 rounds, because line 2 is \"lanes " + lanes +
+                           "\", bare \"lanes unset\"\n";
         EXPECT_TRUE(Has(ran, line)) << line << ran;
     }
     EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded PTDS_REPORT=off ")) << ran;
@@ -376,7 +381,7 @@ TEST_F(ProbeTest, LanesThatHelpAreInTheLineToCopy)
     for (size_t i = 1; i < 3; i++) {
         json_t *answer = json_array_get(answers, i);
         EXPECT_STREQ("guarded", json_string_value(json_object_get(answer, "policy")));
-        EXPECT_EQ(i == 1 ? 4 : 8, json_integer_value(json_object_get(answer, "lanes")));
+        EXPECT_EQ(i == 1 ? 1 : 8, json_integer_value(json_object_get(answer, "lanes")));
         faster |= json_is_real(json_object_get(answer, "cuda_times_faster"));
     }
     json_t *command = json_object_get(root, "command");

@@ -45,7 +45,7 @@ protected:
         unsetenv("PTDS_LANES");
         unsetenv("PTDS_EXPLICIT_LEGACY");
     }
-    /* Which are tried: "0x1 4 8 ", if any. `before`: so many policies are tried already. */
+    /* Which are tried: "0x1 1 8 ", if any. `before`: so many policies are tried already. */
     std::string Tried(enum lanes asked, const std::string &recorded, size_t before = 1)
     {
         Folder folder;
@@ -68,7 +68,11 @@ protected:
         for (size_t i = count; i < probe.count; i++) {
             EXPECT_STREQ("guarded", probe.variants[i].policy);
             std::string what = probe.variants[i].moves_explicit ? "0x1" : std::to_string(probe.variants[i].lanes);
-            EXPECT_EQ("guarded, " + what + (what == "0x1" ? " moved" : " lanes"), probe.variants[i].name);
+            EXPECT_EQ("guarded, " + what +
+                          (what == "0x1" ? " moved"
+                           : what == "1" ? " lane"
+                                         : " lanes"),
+                      probe.variants[i].name);
             EXPECT_FALSE(probe.variants[i].asked) << "they do not decide the exit status";
             said += what + " ";
         }
@@ -79,7 +83,7 @@ protected:
 
 TEST_F(ProbeSettings, LanesAreTriedWhereTheyLimit)
 {
-    EXPECT_EQ("4 8 ", Tried(LANES_WHERE_THEY_LIMIT, Kernels(50, 2)));
+    EXPECT_EQ("1 8 ", Tried(LANES_WHERE_THEY_LIMIT, Kernels(50, 2)));
     EXPECT_EQ("", Tried(LANES_WHERE_THEY_LIMIT, Kernels(49, 2)))
         << "the first ones, which warm up, say more than all others";
     EXPECT_EQ("", Tried(LANES_WHERE_THEY_LIMIT, Kernels(50, 1))) << "one chain of work";
@@ -88,7 +92,7 @@ TEST_F(ProbeSettings, LanesAreTriedWhereTheyLimit)
 
 TEST_F(ProbeSettings, LanesAreTriedInAnyCaseWhereThereIsWork)
 {
-    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1)));
+    EXPECT_EQ("1 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1)));
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(0, 1))) << "nothing is on the default stream";
 }
 
@@ -97,12 +101,12 @@ TEST_F(ProbeSettings, LanesAreLeftToWhoSetThem)
     setenv("PTDS_LANES", "2", 1);
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(50, 2)));
     setenv("PTDS_LANES", "", 1);
-    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(50, 2)));
+    EXPECT_EQ("1 8 ", Tried(LANES_IN_ANY_CASE, Kernels(50, 2)));
 }
 
 TEST_F(ProbeSettings, LanesAreTriedAllOrNone)
 {
-    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 5));
+    EXPECT_EQ("1 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 5));
     EXPECT_EQ("", Tried(LANES_IN_ANY_CASE, Kernels(1, 1), 6)) << "there is room for one more";
 }
 
@@ -112,10 +116,10 @@ TEST_F(ProbeSettings, WorkOnTheLegacyStreamByNameIsMovedWhereThereIsSome)
 {
     EXPECT_EQ("0x1 ", Tried(LANES_NOT, Kernels(1, 1) + named));
     EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1))) << "0 is not 0x1";
-    EXPECT_EQ("0x1 4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
+    EXPECT_EQ("0x1 1 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
     setenv("PTDS_EXPLICIT_LEGACY", "keep", 1);
     EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1) + named)) << "the user has chosen";
-    EXPECT_EQ("4 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
+    EXPECT_EQ("1 8 ", Tried(LANES_IN_ANY_CASE, Kernels(1, 1) + named));
     setenv("PTDS_EXPLICIT_LEGACY", "", 1);
     EXPECT_EQ("0x1 ", Tried(LANES_NOT, Kernels(1, 1) + named, 6));
     EXPECT_EQ("", Tried(LANES_NOT, Kernels(1, 1) + named, 7)) << "there is no room";

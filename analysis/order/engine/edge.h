@@ -83,6 +83,7 @@ struct edge {
     enum edge_loss loss;
     struct edge_end from, to;
     struct edge_pair pair; /* of needed, and of maybe needed where there is one to show */
+    bool direct;           /* the pair are the two calls that the edge orders, and no others beside them */
 };
 
 extern const char *const edge_kind_names[EDGE_KINDS];           /* "fan-in", "fan-out", "fifo", "host" */

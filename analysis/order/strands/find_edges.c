@@ -161,12 +161,18 @@ static void note_settled(struct verdicts *v, const struct edge_query *what, uint
         *(what->verdict == VERDICT_MAYBE_NEEDED ? &settled_ways->doubted : &settled_ways->proven) = way;
 }
 
+static bool is_call(const struct edge_end *one, const struct edge_end *other)
+{
+    return one->ticks == other->ticks && one->thread == other->thread;
+}
+
 static void set_pair(struct verdicts *v, struct edge *edge, uint32_t from, const struct edge_query *what)
 {
     if (what->pair != NULL)
         edge->pair = *what->pair;
     else
         conflict_pair_describe(v, what->accesses, &edge->pair);
+    edge->direct = is_call(&edge->pair.first, &edge->from) && is_call(&edge->pair.second, &edge->to);
     /* An edge from all legacy work: its end is the work of the thread that the pair names. */
     const struct strand *source = strands_at(v, from);
     if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&

@@ -36,6 +36,7 @@ uint32_t open_edges_new(struct verdicts *v, const struct context *context, enum 
     made->edge.from = *from;
     made->edge.to = *v->end;
     made->edge.pair = (struct edge_pair){0};
+    made->edge.direct = false;
     made->refs = 1;
     made->made = v->now;
     made->limited = made->raced = made->shown = made->unsure = false;

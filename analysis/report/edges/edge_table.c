@@ -123,6 +123,7 @@ static void take_edge(struct edge_sink *sink, const struct edge *edge)
     if (edge->verdict == VERDICT_MAYBE_NEEDED)
         table->reasons[edge->reason]++;
     table->lost[edge->loss]++;
+    table->direct += edge->kind != EDGE_HOST && edge->verdict == VERDICT_NEEDED && edge->direct;
     count_site(table, &edge->to, edge);
     if (edge->kind == EDGE_FAN_OUT)
         count_site(table, &edge->from, edge);

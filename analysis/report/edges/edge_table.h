@@ -31,6 +31,7 @@ struct edge_table {
     uint64_t counts[EDGE_KINDS][VERDICTS];
     uint64_t reasons[VERDICT_REASONS];
     uint64_t lost[LOSS_DEFINITE + 1];   /* by enum edge_loss */
+    uint64_t direct;                    /* of the needed orders between operations: edge->direct */
     TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: needed, then by count */
     uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
     struct edge_site {
