@@ -162,5 +162,24 @@ TEST(LanesChoice, ARoundWithoutWorkIsNone)
     EXPECT_EQ("11NNN", modes);
 }
 
+/* By the seed, and often enough of each. */
+TEST(LanesChoice, IsAtRandomInARunThatIsShaken)
+{
+    auto modes = [](unsigned seed) {
+        lanes_choice choice = {};
+        std::string said;
+        for (int i = 0; i < 64; i++)
+            said += "1N-"[lanes_choice_shaken(&choice, seed)];
+        return said;
+    };
+    EXPECT_EQ(modes(7), modes(7));
+    EXPECT_NE(modes(7), modes(8));
+    for (unsigned seed = 1; seed < 50; seed++) {
+        std::string said = modes(seed);
+        EXPECT_LT(12, std::count(said.begin(), said.end(), 'N')) << seed;
+        EXPECT_LT(12, std::count(said.begin(), said.end(), '1')) << seed;
+    }
+}
+
 } // namespace
 } // namespace ptds

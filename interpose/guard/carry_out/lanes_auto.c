@@ -9,7 +9,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/pages.h"
-#include "interpose/driver/driver.h"
+#include "interpose/env/env.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/kinds.h"
 #include "interpose/guard/carry_out/pool_streams.h"
@@ -87,7 +87,8 @@ void lanes_auto_waited(struct call *C)
     if (!choice || !waits(C) || !here->context->pool || here->context->uid != here->context_uid ||
         (choice->mode != LANES_REST && !is_done(here)))
         return;
-    enum lanes_mode mode = lanes_choice_waited(choice, clock_ticks());
+    unsigned seed = env_get()->shake;
+    enum lanes_mode mode = seed ? lanes_choice_shaken(choice, seed) : lanes_choice_waited(choice, clock_ticks());
     here->measured = mode != LANES_REST;
     if (mode == LANES_MANY) {
         unsigned wanted = pool_streams_wanted(C->thread, here->context, LANES_AUTO_MOST);

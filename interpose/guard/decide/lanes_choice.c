@@ -154,3 +154,12 @@ enum lanes_mode lanes_choice_waited(struct lanes_choice *choice, uint64_t now)
         rest(choice);
     return (enum lanes_mode)choice->mode;
 }
+
+enum lanes_mode lanes_choice_shaken(struct lanes_choice *choice, unsigned seed)
+{
+    uint32_t mixed = (seed * 0x9e3779b9u) ^ (++choice->shaken * 0x85ebca6bu);
+    mixed = (mixed ^ mixed >> 15) * 0x2c1b3c6du;
+    choice->mode = mixed >> 16 & 1 ? LANES_MANY : LANES_ONE;
+    choice->operations = 0;
+    return (enum lanes_mode)choice->mode;
+}

@@ -54,6 +54,7 @@ struct lanes_choice {
     uint8_t count;
     uint8_t in_vain;        /* several lanes were tried since the last rest, and did not pay */
     uint16_t calm, watched; /* rounds: for which one lane is enough; since the last rest */
+    uint32_t shaken;        /* rounds so far, of a run that is shaken */
     uint32_t rest, rests;   /* rounds of rest that are left; how long the next rest is, 0: as the first one */
     uint32_t operations, apart;
     uint64_t sign, began; /* of the round at hand */
@@ -66,5 +67,8 @@ void lanes_choice_operation(struct lanes_choice *choice, uint64_t what, int apar
 
 /* The host has waited for all work of the thread: the round is over. Returns the mode of the next one. */
 enum lanes_mode lanes_choice_waited(struct lanes_choice *choice, uint64_t now);
+
+/* The same where work starts late at random (PTDS_SHAKE): so does the choice, by the seed; nothing is measured. */
+enum lanes_mode lanes_choice_shaken(struct lanes_choice *choice, unsigned seed);
 
 #endif
