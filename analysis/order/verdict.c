@@ -95,6 +95,7 @@ void verdicts_sweep_always(struct verdicts *v)
 void verdicts_tell_conflicts(struct verdicts *v, struct conflict_sink *sink)
 {
     v->conflicts = sink;
+    v->tells_races = implicit_order_is_strict(&v->trace->defs);
 }
 
 void verdicts_look_at(struct verdicts *v, unsigned few)

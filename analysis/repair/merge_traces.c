@@ -84,6 +84,7 @@ static void take(struct folding *folding, const struct repair *repair, const str
     out->all.unplaced = add_capped(out->all.unplaced, repair->unplaced);
     out->all.partly |= repair->partly;
     out->all.wide |= repair->wide;
+    out->all.strict |= repair->strict;
     out->traces++;
     out->needing += repair->needed != 0;
     out->maybe += repair->needed == 0 && repair->maybe_needed != 0;

@@ -214,7 +214,8 @@ int repair_of(struct repair *repair, const struct report *report, unsigned polic
     struct repairing r = {
         .sink = {.conflict = take_conflict}, .edges = {.edge = ignore_edge}, .out = repair, .policy = policy};
     struct walker walker = {.begin = begin, .end = end, .call = take_call, .data = &r};
-    *repair = (struct repair){.partly = trace_has_gaps(&report->trace)};
+    *repair =
+        (struct repair){.partly = trace_has_gaps(&report->trace), .strict = implicit_order_is_strict(&report->trace.defs)};
     int status = walk_calls(report, &walker);
     for (uint64_t i = 0; i < r.calls.count; i++)
         repair_places_count(&r.places, &r.calls.items[i].end);

@@ -48,6 +48,8 @@ struct repair {
     TABLE_OF(struct repair_place) places; /* needed ones first, then by how often */
     uint64_t needed, maybe_needed;        /* waits */
     uint64_t unplaced;                    /* of them, in no place: there were too many */
+    bool strict; /* the run was under policy strict: the list has waits for what the program itself leaves without an order,
+                    too */
     bool partly; /* records are missing, or there was more than is followed: waits may be missing */
     bool wide;   /* ... so that there may be waits that others imply */
 };

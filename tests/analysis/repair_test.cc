@@ -67,7 +67,9 @@ public:
 
 private:
     struct Built : ptds::Built {
-        explicit Built(const std::string &text) : ptds::Built(BuildTrace("setting policy=observe\n" + text))
+        explicit Built(const std::string &text)
+            : ptds::Built(
+                  BuildTrace((text.find("setting policy") == std::string::npos ? "setting policy=observe\n" : "") + text))
         {
         }
     } trace_;
@@ -313,6 +315,34 @@ TEST(Repair, APlaceShowsAMemoryWhereOneOfItsWaitsHasOne)
         EXPECT_EQ(3u, run.found.places.items[0].waits) << run.said;
         EXPECT_EQ(0x100000u, run.found.places.items[0].pair.address) << run.said;
     }
+}
+
+/* Under strict the program's own races were ordered, and the waits that do so are what mends it. */
+TEST(Repair, OfARunUnderStrictHasWhatTheProgramForgot)
+{
+    const char *const races = "1@10 memset s=N1 dst=A bytes=64 site=put\n1@20 copy s=N2 src=A dst=B bytes=64 site=take\n";
+    EXPECT_EQ("", Repaired(races).Waits()) << "no order of today's is lost";
+    Repaired strict(std::string("setting policy=strict\n") + races);
+    EXPECT_EQ("needed 10>20", strict.Waits());
+    EXPECT_TRUE(
+        strict.Says("The run was under strict: conflicts that the program itself leaves without an order are listed, too."))
+        << strict.said;
+    EXPECT_TRUE(strict.Says("64 bytes from 0x100000: first written, then read")) << strict.said;
+    EXPECT_FALSE(Repaired(races).Says("strict"));
+    EXPECT_EQ("needed 10>20; needed 40>50",
+              Repaired(std::string("setting policy=strict\n") + races +
+                       "1@40 memset s=L dst=C bytes=64\n2@50 copy s=L src=C dst=H to=pinned bytes=64\n")
+                  .Waits())
+        << "beside what per-thread would lose";
+    EXPECT_EQ("maybe 10>20", Repaired("setting policy=strict\n1@10 launch s=N1 k=_Z5writePf args=A\n"
+                                      "1@20 launch s=N2 k=_Z4moreePf args=A\n")
+                                 .Waits())
+        << "what a kernel does with it can't be seen";
+    EXPECT_EQ("",
+              Repaired(std::string("setting policy=strict\n") + "1@10 memset s=N1 dst=A bytes=64\n1@12 record s=N1 e=E\n"
+                                                                "1@14 wait s=N2 e=E\n1@20 copy s=N2 src=A dst=B bytes=64\n")
+                  .Waits())
+        << "the program's own event";
 }
 
 } // namespace

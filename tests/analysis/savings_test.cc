@@ -109,6 +109,17 @@ TEST(Savings, ADeviceWideWaitForAnotherStreamsSakeIsAFinding)
                    "device-wide-sync"));
 }
 
+/* A time that is read is what the wait was for, whatever another stream does then. */
+TEST(Savings, ADeviceWideWaitBeforeATimeIsReadIsNone)
+{
+    const std::string rest = "1@600 launch s=N2 k=b\n1@900+20 sync s=N2\n";
+    EXPECT_EQ(
+        "0: 0 save 0 us, 0 unknown",
+        Said("1@0 event-create e=E\n" +
+                 Rounds(20, "1@000 launch s=N1 k=a\n1@010 record s=N1 e=E\n1@020+500 ctx-sync\n1@530 elapsed e=E\n" + rest),
+             "device-wide-sync"));
+}
+
 /* Kernels of two streams that the host lets run one after the other. */
 TEST(Savings, ADeviceWideWaitBetweenStreamsKeepsThemFromRunningSideBySide)
 {

@@ -210,6 +210,10 @@ TEST(Fold, WhatALibraryDoesIsNotTheReadersToChange)
                          "1@10+50000 free ptr=0x1000 site=inside@libmine.so\n"
                          "1@50100 launch s=N1 k=b\n"));
     EXPECT_EQ(FOLD_SHOWN, own->findings.items[0]->fold);
+    Built unknown(BuildTrace(slow.substr(0, slow.find("1@100100"))));
+    ASSERT_EQ(1u, unknown->findings.count);
+    EXPECT_EQ(0u, unknown->findings.items[0]->known) << "the thread never waits again";
+    EXPECT_EQ(FOLD_LIBRARY, unknown->findings.items[0]->fold);
     /* Loading is the reader's to change, wherever it happens. */
     Built load(BuildTrace("1@0 launch s=N1 k=a\n"
                           "1@10+50000 module-load site=inside@libcusolver.so.12\n"));

@@ -118,6 +118,7 @@ struct verdicts {
     const struct trace *trace;
     struct edge_sink *sink;
     struct conflict_sink *conflicts; /* NULL: nobody asked for each conflict */
+    bool tells_races;                /* ... it is told those that nothing orders, too: policy strict ordered them */
     struct verdict_totals totals;
 
     /* The call at hand. */

@@ -42,6 +42,17 @@ static RARE void tell_older(struct verdicts *v, const struct edge_query *by, con
         tell(v, &what, known, NULL);
 }
 
+/* Tells the sink a race itself, as a conflict whose order somebody wants to have. */
+static RARE void tell_race(struct verdicts *v, const struct edge_query *by, const struct access_pair *race, bool definite)
+{
+    struct edge_query what = {.strand = by->strand,
+                              .verdict = definite ? VERDICT_NEEDED : VERDICT_MAYBE_NEEDED,
+                              .reason = definite ? REASON_NONE : REASON_RACE,
+                              .accesses = race,
+                              .cover = by->cover};
+    tell(v, &what, race->first->op, by->cover);
+}
+
 /* A wait for a value comes after the write of the value, which may happen at any time until the host knows that the wait
  * is over. Whether the second side of `by` comes after such a wait, and so after work by an order that the trace does
  * not show. */
@@ -107,6 +118,8 @@ static void race(struct verdicts *v, const struct edge_query *by, const struct m
     v->totals.possible_races += !definite;
     if (v->conflicts != NULL)
         tell_older(v, by, &(struct access_pair){memory, first, second});
+    if (v->tells_races)
+        tell_race(v, by, &(struct access_pair){memory, first, second}, definite);
     if (!(definite && (!v->raced || is_no_proof(&v->race))) && find_edges_all_are_settled(v, by, first->strand))
         return;
     conflict_pair_describe(v, &(struct access_pair){memory, first, second}, &pair);
@@ -137,8 +150,8 @@ static RARE void doubt_order(struct verdicts *v, struct edge_query *what, const 
     v->may_race = true;
 }
 
-/* The driver may read the source of a copy below this size when the call is made. Measured (tests/conformance/overtake.c; H200,
- * driver 580.159.04): it does with 24 KiB, not with 32 KiB; nobody has measured between the two. */
+/* The driver may read the source of a copy below this size when the call is made. Measured (tests/conformance/overtake.c;
+ * H200, driver 580.159.04): it does with 24 KiB, not with 32 KiB; nobody has measured between the two. */
 enum { SMALL_COPY = 32 << 10, MEASURED_SMALL = 24 << 10 };
 
 static ASIDE void overtake(struct verdicts *v, const struct memory *memory, const struct remembered *first,

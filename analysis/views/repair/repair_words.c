@@ -90,6 +90,8 @@ void repair_words_notes(const struct repair *repair, void (*each)(void *data, co
     if (some && !repair->wide)
         each(data, "All of these waits are needed: the list leaves out waits that others imply, and orders that per-thread "
                    "keeps.");
+    if (some && repair->strict)
+        each(data, "The run was under strict: conflicts that the program itself leaves without an order are listed, too.");
     if (repair->wide)
         each(data, "More work was pending at once than is followed: some of these waits may be implied by others.");
     if (any(repair, is_a_doubt))
