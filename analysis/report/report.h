@@ -108,7 +108,7 @@ struct report {
     struct report_watch *watch; /* while report_make runs; may be NULL */
     struct report_watch *walks; /* told how far each walk_calls is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now;
-     * only what no other rule took. */
+     * only what no other rule took; implicit orders. */
     uint64_t wanting[64], wanting_all, by_case[CASES], awake, rest, of_edges;
 };
 

@@ -78,10 +78,8 @@ static void end(struct rule_run *run)
 #define TURN(at, behind1, behind2) \
     "1@" #at "1 launch s=L to=S1 k=_Z1aPf args=A" behind2 "\n" \
     "2@" #at "2 launch s=L to=S2 k=_Z1aPf args=A+1048576" behind1 "\n"
-#define TURNS(one, two) \
-    TURN(1, one, "") \
-    TURN(2, one, two) TURN(3, one, two) TURN(4, one, two) TURN(5, one, two) TURN(6, one, two) TURN(7, one, two) \
-        TURN(8, one, two) TURN(9, one, two)
+#define FOUR(a, b, c, d, one, two) TURN(a, one, two) TURN(b, one, two) TURN(c, one, two) TURN(d, one, two)
+#define TURNS(one, two) TURN(1, one, "") FOUR(2, 3, 4, 5, one, two) FOUR(6, 7, 8, 9, one, two)
 #define ALLOCATION "1@0 alloc ptr=0x200000 bytes=2097152 m=A site=torch@libc10_cuda.so\n"
 
 static const struct rule rule = {

@@ -11,6 +11,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/base/hints.h"
 #include "analysis/report/pass/busy.h"
+#include "analysis/report/pass/give_edges.h"
 #include "analysis/report/pass/lives.h"
 #include "analysis/trace/device_runs.h"
 #include "analysis/report/pass/shapes.h"
@@ -18,17 +19,10 @@
 
 enum { PROGRESS_CALLS = 1 << 16, TIME_CALLS = 16 };
 
-/* Edges go to the report's table, to the rules, and to whoever else asked (NULL: nobody). */
-struct tee {
-    struct edge_sink sink; /* first */
-    struct report *report;
-    struct edge_sink *other;
-};
-
 struct pass {
     struct report *report;
     struct walker *walker; /* NULL: none */
-    struct tee tee;
+    struct give_edges edges;
     struct shapes shapes;
     struct report_watch *watch;
     struct selected selected;
@@ -294,27 +288,6 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
     }
 }
 
-static void give_edge(struct edge_sink *sink, const struct edge *edge)
-{
-    struct tee *tee = (struct tee *)sink;
-    struct report *report = tee->report;
-    report->edges.sink.edge(&report->edges.sink, edge);
-    for (uint64_t rules = edge_table_counts(&report->edges, edge) ? report->of_edges : 0; rules != 0; rules &= rules - 1) {
-        struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
-        run->rule->on_edge(run, edge);
-    }
-    if (tee->other != NULL)
-        tee->other->edge(tee->other, edge);
-}
-
-/* Where verdicts send their edges. */
-static struct edge_sink *edges_of(struct pass *pass)
-{
-    struct edge_sink *other = pass->walker != NULL ? pass->walker->edges : NULL;
-    pass->tee = (struct tee){.sink = {.edge = give_edge}, .report = pass->report, .other = other};
-    return &pass->tee.sink;
-}
-
 static ASIDE void walk_in(struct pass *pass, const struct call_view *view, bool gap)
 {
     pass->walker->gap = gap;
@@ -359,7 +332,8 @@ static void begin(struct pass *pass)
     model_begin(&pass->model, &report->trace);
     report->edges.selected = &pass->selected;
     pass->savings.model = &pass->model;
-    pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
+    struct edge_sink *other = pass->walker != NULL ? pass->walker->edges : NULL;
+    pass->verdicts = verdicts_begin(&pass->model, give_edges_begin(&pass->edges, report, other));
     report->edges.analysed = pass->verdicts != NULL;
     report->out_of_memory |= pass->verdicts == NULL || pass->model.device.out_of_memory;
     pass->removed_by = removed_by_policy_prepare(&report->trace.defs);
