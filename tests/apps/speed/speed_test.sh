@@ -30,10 +30,22 @@ speed_rounds "legacy bare - $streams 30 1000000 0" "by-hand bare - $streams 30 1
 speed_row "streams apart" guarded legacy time 0.75
 speed_row "streams apart, to show that there is something to gain" by-hand legacy time 0.75
 
-speed_rounds "legacy bare - $halves 2 25 4000000" "guarded guarded - $halves 2 25 4000000"
-speed_row "halves of one buffer, two threads" guarded legacy time 0.85
-speed_rounds "legacy bare - $halves 1 25 4000000" "guarded guarded PTDS_LANES=2 $halves 1 25 4000000"
-speed_row "halves of one buffer, two lanes" guarded legacy time 0.85
+# logged VARIABLE=value program arguments...: what the driver is asked; the results are right.
+logged() {
+    local variable=$1
+    shift
+    rm -f "$WORK/asked.log"
+    run_as 60 asked guarded "$variable" SIM_LOG="$WORK/asked.log" "$@"
+    [[ $(outcome asked) == right ]] || fail "$* under guarded, $variable"
+}
+# Two threads hardly wait for each other; one thread's launches go to two streams.
+logged PTDS_LANES=1 "$halves" 2 50 100000
+waits=$(grep -c '^cuStreamWaitEvent ' "$WORK/asked.log" || true)
+logged PTDS_LANES=2 "$halves" 1 50 100000
+second=$(awk '$1 == "cuLaunchKernel" { n[$2]++ } END { for (s in n) print n[s] }' "$WORK/asked.log" | sort -rn | sed -n 2p)
+verdict "$(((waits < 10 && ${second:-0} >= 30) ? 0 : 1))" \
+    "halves of one buffer: $waits waits of two threads; ${second:-0} launches of one thread on its second lane"
+
 speed_rounds "legacy bare - $halves 2 50 0 64" "guarded guarded - $halves 2 50 0 64" "lanes guarded PTDS_LANES=2 $halves 2 50 0 64"
 speed_row "halves that share words" guarded legacy time 20
 speed_row "halves that share words, two lanes each" lanes legacy time 20
