@@ -111,7 +111,7 @@ speed_conflicts() {
 # Two halves of one allocation: as if they were two; and where they share words, legacy's own order and speed.
 speed_halves() {
     local program
-    program=$(find_program apps/speed/halves) || { fail "halves: not here"; return 0; }
+    program=$(find_program apps/halves/halves) || { fail "halves: not here"; return 0; }
     speed_rounds "guarded guarded - $program 2 100 200000" "legacy bare - $program 2 100 200000" \
         "by-hand bare - $program 2 100 200000 0 1"
     speed_row "halves of one buffer, two threads" guarded legacy time 0.52

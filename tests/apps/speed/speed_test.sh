@@ -20,7 +20,6 @@ verdict "$([[ $spreads == "0.000 0.215 0.186 nan" ]] && echo 0 || echo 1)" "how 
 conflict=$(find_program apps/speed/conflict)
 streams=$(find_program apps/speed/apart_streams)
 chains=$(find_program apps/speed/chains)
-halves=$(find_program apps/speed/halves)
 
 speed_rounds "legacy bare - $conflict 4 50 0" "guarded guarded - $conflict 4 50 0" "lanes guarded PTDS_LANES=4 $conflict 4 50 0"
 speed_row "all share all" guarded legacy time 20
@@ -29,26 +28,6 @@ speed_row "all share all, four lanes each" lanes legacy time 20
 speed_rounds "legacy bare - $streams 30 1000000 0" "by-hand bare - $streams 30 1000000 1" "guarded guarded - $streams 30 1000000 0"
 speed_row "streams apart" guarded legacy time 0.75
 speed_row "streams apart, to show that there is something to gain" by-hand legacy time 0.75
-
-# logged VARIABLE=value program arguments...: what the driver is asked; the results are right.
-logged() {
-    local variable=$1
-    shift
-    rm -f "$WORK/asked.log"
-    run_as 60 asked guarded "$variable" SIM_LOG="$WORK/asked.log" "$@"
-    [[ $(outcome asked) == right ]] || fail "$* under guarded, $variable"
-}
-# Two threads hardly wait for each other; one thread's launches go to two streams.
-logged PTDS_LANES=1 "$halves" 2 50 100000
-waits=$(grep -c '^cuStreamWaitEvent ' "$WORK/asked.log" || true)
-logged PTDS_LANES=2 "$halves" 1 50 100000
-second=$(awk '$1 == "cuLaunchKernel" { n[$2]++ } END { for (s in n) print n[s] }' "$WORK/asked.log" | sort -rn | sed -n 2p)
-verdict "$(((waits < 10 && ${second:-0} >= 30) ? 0 : 1))" \
-    "halves of one buffer: $waits waits of two threads; ${second:-0} launches of one thread on its second lane"
-
-speed_rounds "legacy bare - $halves 2 50 0 64" "guarded guarded - $halves 2 50 0 64" "lanes guarded PTDS_LANES=2 $halves 2 50 0 64"
-speed_row "halves that share words" guarded legacy time 20
-speed_row "halves that share words, two lanes each" lanes legacy time 20
 
 speed_rounds "legacy bare - $chains 4 50 0" "guarded guarded PTDS_LANES=4 $chains 4 50 0" "one-lane guarded - $chains 4 50 0"
 speed_row "four chains" guarded legacy time 0.6

@@ -5,13 +5,14 @@
  * thread has both and launches them in turn. shared: so many words behind the middle belong to both halves, so that no two
  * kernels may overlap: the sums tell. By hand: a non-blocking stream for each half. Run by scripts/gpu.
  */
-#include "tests/apps/speed/speed.h"
+#include "tests/apps/app.h"
 
 /* More than 64 KiB from the middle to any other allocation: a pointer may mean what lies nearer. */
 enum { HALF_WORDS = 32 * 1024, WARM = 4 };
 
 struct run {
-    struct speed speed;
+    struct app app;
+    CUfunction spin_add;
     unsigned threads, kernels, ns, shared;
     CUdeviceptr half[2];
     CUstream stream[2];
@@ -23,7 +24,7 @@ static void add(const struct run *run, unsigned half)
     uint64_t ns = run->ns;
     uint32_t count = HALF_WORDS + (half ? 0 : run->shared);
     void *params[] = {&words, &ns, &count};
-    CU(cuLaunchKernel(run->speed.spin_add, 16, 1, 1, 128, 1, 1, 0, run->stream[half], params, NULL));
+    CU(cuLaunchKernel(run->spin_add, 16, 1, 1, 128, 1, 1, 0, run->stream[half], params, NULL));
 }
 
 static void work(unsigned index, void *shared)
@@ -60,17 +61,18 @@ int main(int argc, char **argv)
     unsigned kernels = app_number(argc, argv, 2, 100);
     run.ns = app_number(argc, argv, 3, 200000);
     run.shared = app_number(argc, argv, 4, 0);
-    speed_start(&run.speed);
+    app_start(&run.app);
+    CU(cuModuleGetFunction(&run.spin_add, run.app.module, "spin_add"));
     for (unsigned half = 0; half < 2 && app_number(argc, argv, 5, 0); half++)
         CU(cuStreamCreate(&run.stream[half], CU_STREAM_NON_BLOCKING));
     CU(cuMemAlloc(&run.half[0], 2 * HALF_WORDS * sizeof(uint32_t)));
     run.half[1] = run.half[0] + HALF_WORDS * sizeof(uint32_t);
     CU(cuMemsetD32(run.half[0], 0, 2 * HALF_WORDS));
     run.kernels = WARM;
-    app_threads(&run.speed.app, run.threads, work, &run);
+    app_threads(&run.app, run.threads, work, &run);
     CU(cuCtxSynchronize());
     run.kernels = kernels;
-    double ms = app_threads(&run.speed.app, run.threads, work, &run);
+    double ms = app_threads(&run.app, run.threads, work, &run);
     int right = check(&run, kernels + WARM, &digest);
     return app_finish(right, digest, ms);
 }
