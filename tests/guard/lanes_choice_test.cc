@@ -21,6 +21,7 @@ struct Round {
     std::vector<uint64_t> work; // what, of each operation
     uint64_t apart;             // the operation at which some are apart; more than there are: none
     uint64_t one, many;         // ticks
+    uint64_t between = 0;       // ticks from one operation to the next: the host's own time
 };
 
 class Thread
@@ -35,7 +36,8 @@ public:
         char mode = "1N-"[choice.mode];
         uint64_t begun = now;
         for (size_t i = 0; i < round.work.size() && choice.mode != LANES_REST; i++)
-            lanes_choice_operation(&choice, round.work[i], choice.mode == LANES_ONE && i >= round.apart, now);
+            lanes_choice_operation(&choice, round.work[i], choice.mode == LANES_ONE && i >= round.apart,
+                                   now + i * round.between);
         now = begun + (mode == 'N' ? round.many : round.one);
         lanes_choice_waited(&choice, now);
         now += 50; // the host's own work between the rounds counts for nothing
@@ -121,6 +123,25 @@ TEST(LanesChoice, RestsWhereNothingIsGained)
     EXPECT_GE(std::count(late.begin(), late.end(), '-'), 8150) << "hardly anything is tried any more";
 }
 
+/* The host takes 900 of 1000 ticks to launch; more lanes would only make it slower. */
+TEST(LanesChoice, LeavesProgramsAloneThatTheHostLimits)
+{
+    Round bound = gains;
+    bound.between = 300;
+    EXPECT_EQ(Of('1', 4) + Of('-', 8), Thread().Run({bound}, 12));
+    bound.between = 260; // 22 % of the time it waits
+    EXPECT_EQ("11NNN", Thread().Run({bound}, 5));
+}
+
+/* Other threads are at work: that is asked between two rounds. */
+TEST(LanesChoice, RestsWhereItIsTold)
+{
+    Thread thread;
+    EXPECT_EQ("11NN", thread.Run({gains}, 4));
+    lanes_choice_rest(&thread.choice);
+    EXPECT_EQ(Of('-', 8) + "11NN", thread.Run({gains}, 12));
+}
+
 /* Rounds of several kinds that take turns: each has its own way. */
 TEST(LanesChoice, KnowsKindsApart)
 {
@@ -140,7 +161,7 @@ TEST(LanesChoice, DoesNotWatchForEverWhatDiffersEachTime)
     EXPECT_EQ(std::string::npos, modes.find('N')) << "no kind was known beforehand";
 }
 
-/* A long one goes the short way from its 4,097th operation on, and is no basis for anything. */
+/* A long one goes the short way from its 1,025th operation on, and is no basis for anything. */
 TEST(LanesChoice, DoesNotMeasureLongRounds)
 {
     Thread thread;

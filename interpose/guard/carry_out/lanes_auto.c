@@ -12,6 +12,7 @@
 #include "interpose/env/env.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/kinds.h"
+#include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/pool_streams.h"
 #include "interpose/guard/decide/lanes_choice.h"
 #include "interpose/guard/decide/order_choose.h"
@@ -39,11 +40,23 @@ static int fills_the_device(const struct call *C)
     return C->op == PTDS_OP_LAUNCH && (C->word[2] >> 48 & PTDS_LAUNCH_COOPERATIVE) != 0;
 }
 
+/* No other thread has default-stream work in the context. What other threads do has lanes of its own already. */
+static int is_alone(const struct thread_context *here)
+{
+    const struct pool *pool = here->context->pool;
+    unsigned mine = here->lane_count, users = 0;
+    for (unsigned i = 0; pool && i < pool->count; i++)
+        users += pool->at[i].lane ? issue_users(pool->at[i].lane - 1u) : 0;
+    return users <= mine;
+}
+
 unsigned lanes_auto_spread(struct call *C, struct thread_context *here)
 {
     struct lanes_choice *choice = here->choice;
     if (!choice && !(choice = here->choice = pages_keep(sizeof *choice)))
         return 1;
+    if (choice->mode == LANES_ONE && !choice->operations && !env_get()->shake && !is_alone(here))
+        lanes_choice_rest(choice);
     if (choice->mode != LANES_REST && C->guarded.kind == GUARD_WORK)
         lanes_choice_operation(choice, what(C), choice->mode == LANES_ONE && here->lane_count && is_apart(C, here),
                                clock_ticks());
@@ -89,6 +102,10 @@ void lanes_auto_waited(struct call *C)
         return;
     unsigned seed = env_get()->shake;
     enum lanes_mode mode = seed ? lanes_choice_shaken(choice, seed) : lanes_choice_waited(choice, clock_ticks());
+    if (mode == LANES_MANY && !seed && !is_alone(here)) {
+        lanes_choice_rest(choice);
+        mode = LANES_REST;
+    }
     here->measured = mode != LANES_REST;
     if (mode == LANES_MANY) {
         unsigned wanted = pool_streams_wanted(C->thread, here->context, LANES_AUTO_MOST);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void rest(struct lanes_choice *choice)
+void lanes_choice_rest(struct lanes_choice *choice)
 {
     unsigned grows = choice->in_vain ? 4 : 2;
     choice->rest = choice->rests ? choice->rests : LANES_REST_FIRST * (choice->in_vain ? 4u : 1u);
@@ -28,11 +28,12 @@ void lanes_choice_operation(struct lanes_choice *choice, uint64_t what, int apar
 {
     if (!choice->operations++)
         choice->began = now;
+    choice->newest = now;
     choice->apart += apart != 0;
     choice->sign = (choice->sign ^ what) * 0x9e3779b97f4a7c15u;
     choice->sign ^= choice->sign >> 29;
     if (choice->operations > LANES_ROUND_MOST && choice->mode == LANES_ONE)
-        rest(choice); /* between two lanes it must not change before the host has waited */
+        lanes_choice_rest(choice); /* between two lanes it must not change before the host has waited */
 }
 
 static struct lanes_kind *kind_of(struct lanes_choice *choice)
@@ -115,11 +116,17 @@ static enum lanes_mode mode_for(const struct lanes_kind *kind)
     }
 }
 
+/* The GPU is what takes long. */
+static int waits_long(const struct lanes_choice *choice, uint64_t ticks)
+{
+    return ticks - (choice->newest - choice->began) >= ticks / 100 * LANES_WAIT_LEAST;
+}
+
 static void round_over(struct lanes_choice *choice, struct lanes_kind *kind, uint64_t ticks)
 {
     unsigned mode = choice->mode;
     if (mode == LANES_ONE)
-        kind->apart = (uint16_t)(choice->apart < UINT16_MAX ? choice->apart : UINT16_MAX);
+        kind->apart = (uint16_t)(waits_long(choice, ticks) ? choice->apart : 0);
     if (choice->operations <= LANES_ROUND_MOST)
         measured(kind, mode, ticks);
     if (kind->verdict == LANES_MANY_PAY)
@@ -151,7 +158,7 @@ enum lanes_mode lanes_choice_waited(struct lanes_choice *choice, uint64_t now)
     choice->operations = choice->apart = 0;
     choice->sign = 0;
     if (choice->calm >= LANES_CALM || choice->watched >= LANES_WATCHED_MOST)
-        rest(choice);
+        lanes_choice_rest(choice);
     return (enum lanes_mode)choice->mode;
 }
 

@@ -17,7 +17,11 @@ enum lanes_mode {
 
 /* Kinds that are told apart; operations of the longest round that is measured; how often a kind is measured each way before
  * something is decided. */
-enum { LANES_KINDS = 8, LANES_ROUND_MOST = 4096, LANES_TRIES = 2 };
+enum { LANES_KINDS = 8, LANES_ROUND_MOST = 1024, LANES_TRIES = 2 };
+
+/* The share of a round, in per cent, that the host must spend after the last operation, waiting: else the host is what
+ * takes long, and no number of lanes helps. */
+enum { LANES_WAIT_LEAST = 20 };
 
 /* By how much several lanes must be faster, in per cent of the time with one: to be chosen; to stay. */
 enum { LANES_GAIN_CHOSEN = 3, LANES_GAIN_STAYS = 1 };
@@ -57,13 +61,16 @@ struct lanes_choice {
     uint32_t shaken;        /* rounds so far, of a run that is shaken */
     uint32_t rest, rests;   /* rounds of rest that are left; how long the next rest is, 0: as the first one */
     uint32_t operations, apart;
-    uint64_t sign, began; /* of the round at hand */
+    uint64_t sign, began, newest; /* of the round at hand: what it is, when it began, when its newest operation came */
     struct lanes_kind kinds[LANES_KINDS];
 };
 
 /* One more operation of the round: `what` is the same for the same operation; `apart`: with one lane it waits for work that
  * it does not need; `now`: a clock's ticks. Not to be called at rest. May begin a rest. */
 void lanes_choice_operation(struct lanes_choice *choice, uint64_t what, int apart, uint64_t now);
+
+/* Several lanes are no use as things are: other threads have work beside this one's. Only between two rounds. */
+void lanes_choice_rest(struct lanes_choice *choice);
 
 /* The host has waited for all work of the thread: the round is over. Returns the mode of the next one. */
 enum lanes_mode lanes_choice_waited(struct lanes_choice *choice, uint64_t now);
