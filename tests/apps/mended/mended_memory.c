@@ -162,9 +162,10 @@ void mended_pool_trims(struct mended *m)
     CUstream stream = mended_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr words = speed_buffer(), temporary;
     CUmemoryPool pool;
-    uint64_t keep = m->mended ? UINT64_MAX : 0;
+    uint64_t keep = UINT64_MAX;
     CU(cuDeviceGetDefaultMemPool(&pool, m->speed.app.device));
-    CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    if (m->mended) /* who sets it, to whatever, is taken to know */
+        CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     mended_begin(m);
     for (unsigned i = 0; i < CHURN * m->rounds; i++) {
         CU(cuMemAllocAsync(&temporary, LARGE, stream));
