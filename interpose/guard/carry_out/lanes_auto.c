@@ -50,12 +50,18 @@ static int is_alone(const struct thread_context *here)
     return users <= mine;
 }
 
+/* At the first operation of a round, and ever more rarely: threads that begin at once all find themselves alone. */
+static int is_time_to_look(uint32_t operations)
+{
+    return (operations & (operations - 1)) == 0;
+}
+
 unsigned lanes_auto_spread(struct call *C, struct thread_context *here)
 {
     struct lanes_choice *choice = here->choice;
     if (!choice && !(choice = here->choice = pages_keep(sizeof *choice)))
         return 1;
-    if (choice->mode == LANES_ONE && !choice->operations && !env_get()->shake && !is_alone(here))
+    if (choice->mode == LANES_ONE && is_time_to_look(choice->operations) && !env_get()->shake && !is_alone(here))
         lanes_choice_rest(choice);
     if (choice->mode != LANES_REST && C->guarded.kind == GUARD_WORK)
         lanes_choice_operation(choice, what(C), choice->mode == LANES_ONE && here->lane_count && is_apart(C, here),

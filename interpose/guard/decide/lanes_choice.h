@@ -69,7 +69,7 @@ struct lanes_choice {
  * it does not need; `now`: a clock's ticks. Not to be called at rest. May begin a rest. */
 void lanes_choice_operation(struct lanes_choice *choice, uint64_t what, int apart, uint64_t now);
 
-/* Several lanes are no use as things are: other threads have work beside this one's. Only between two rounds. */
+/* Several lanes are no use as things are: other threads have work beside this one's. Not in a round with several. */
 void lanes_choice_rest(struct lanes_choice *choice);
 
 /* The host has waited for all work of the thread: the round is over. Returns the mode of the next one. */
