@@ -12,6 +12,7 @@
 #include "interpose/guard/carry_out/host_waits.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/lane_streams.h"
+#include "interpose/guard/carry_out/lanes_auto.h"
 #include "interpose/guard/carry_out/pool.h"
 #include "interpose/guard/carry_out/program_event.h"
 #include "interpose/guard/carry_out/turn.h"
@@ -99,6 +100,7 @@ void object_changes_thread_ends(struct thread *thread)
     turn_give_up(thread);
     for (struct thread_context *here = thread->contexts; here; here = here->next)
         pool_thread_gone(here);
+    lanes_auto_thread_ends(thread);
 }
 
 void object_changes_after_fork(void)

@@ -29,7 +29,6 @@ struct thread_context {
     uint16_t away;      /* operations since */
     uint16_t conflicts; /* grows with waits for other threads, shrinks without */
     uint32_t changes;   /* the pool's, when the lanes were chosen */
-    struct lanes_choice *choice;     /* of PTDS_LANES=auto; NULL none */
     struct device_pool *device_pool; /* of record/device/device_times.c */
     struct thread_context *next;
 };
@@ -52,10 +51,12 @@ struct thread {
     struct thread_context *last_context;
     struct stream *last_stream;
     uint32_t last_stream_uid;
-    uint32_t inside;     /* a call is on its way through another library's function: its row + 1; 0 none */
-    uint32_t missed;     /* the guard's: the call at hand can't go the short way, so that is not tried again */
-    uint64_t held;       /* the guard's turn and gate, from before a call until it is over; 0 none */
-    CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
+    uint32_t inside;                 /* a call is on its way through another library's function: its row + 1; 0 none */
+    uint32_t missed;                 /* the guard's: the call at hand can't go the short way, so that is not tried again */
+    uint64_t held;                   /* the guard's turn and gate, from before a call until it is over; 0 none */
+    struct lanes_choice *choice;     /* of PTDS_LANES=auto; NULL none */
+    struct thread_context *choosing; /* where it chooses; NULL nowhere yet */
+    CUstream own_target;             /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
     struct ptds_count *counts;           /* API_COUNT * 2 */
     struct ptds_default_count *defaults; /* one, of all rows */

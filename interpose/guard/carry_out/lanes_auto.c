@@ -56,11 +56,33 @@ static int is_time_to_look(uint32_t operations)
     return (operations & (operations - 1)) == 0;
 }
 
+/* A thread chooses in one context: in its first one, and when that is gone in the next. NULL: not in this one. */
+static struct lanes_choice *choice_in(struct thread *thread, struct thread_context *here)
+{
+    const struct thread_context *chosen = thread->choosing;
+    if (chosen == here)
+        return thread->choice;
+    if (chosen && chosen->context->uid == chosen->context_uid && !chosen->context->gone)
+        return NULL;
+    if (!thread->choice && !(thread->choice = pages_keep(sizeof *thread->choice)))
+        return NULL;
+    *thread->choice = (struct lanes_choice){0};
+    thread->choosing = here;
+    return thread->choice;
+}
+
+void lanes_auto_thread_ends(struct thread *thread)
+{
+    thread->choosing = NULL;
+}
+
 unsigned lanes_auto_spread(struct call *C, struct thread_context *here)
 {
-    struct lanes_choice *choice = here->choice;
-    if (!choice && !(choice = here->choice = pages_keep(sizeof *choice)))
+    struct lanes_choice *choice = choice_in(C->thread, here);
+    if (!choice) {
+        here->measured = 0;
         return 1;
+    }
     if (choice->mode == LANES_ONE && is_time_to_look(choice->operations) && !env_get()->shake && !is_alone(here))
         lanes_choice_rest(choice);
     if (choice->mode != LANES_REST && C->guarded.kind == GUARD_WORK)
@@ -102,7 +124,7 @@ static void keep_one_lane(struct thread_context *here)
 void lanes_auto_waited(struct call *C)
 {
     struct thread_context *here = C->thread->last_context;
-    struct lanes_choice *choice = here ? here->choice : NULL;
+    struct lanes_choice *choice = here && here == C->thread->choosing ? C->thread->choice : NULL;
     if (!choice || !waits(C) || !here->context->pool || here->context->uid != here->context_uid ||
         (choice->mode != LANES_REST && !is_done(here)))
         return;

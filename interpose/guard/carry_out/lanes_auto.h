@@ -17,4 +17,7 @@ unsigned lanes_auto_spread(struct call *C, struct thread_context *here);
  * thread does not choose by itself. Takes the guard's lock; may make streams. */
 void lanes_auto_waited(struct call *C);
 
+/* The thread's state is for another thread from now on. */
+void lanes_auto_thread_ends(struct thread *thread);
+
 #endif

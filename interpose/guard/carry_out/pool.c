@@ -11,7 +11,6 @@
 #include "interpose/base/pages.h"
 #include "interpose/guard/carry_out/issue.h"
 #include "interpose/guard/carry_out/lane_streams.h"
-#include "interpose/guard/decide/lanes_choice.h"
 #include "interpose/guard/decide/order.h"
 #include "interpose/guard/decide/promises.h"
 #include "interpose/guard/decide/queue_share.h"
@@ -315,8 +314,6 @@ void pool_thread_gone(struct thread_context *here)
             lane_streams_close_unmarked(here->own_lane - 1u);
     }
     here->lane_count = here->own_lane = here->home_lane = here->measured = 0;
-    if (here->choice)
-        *here->choice = (struct lanes_choice){0};
     lock_drop(&guard_state.lock);
 }
 
