@@ -316,16 +316,21 @@ TEST(DefaultStreamOfARun, CostsNothingWhereAllItsOrdersAreNeeded)
 {
     Built built(BuildTrace("1@0 launch s=L k=a\n2@20 launch s=L k=a\n2@40+7000 sync s=L\n"));
     struct report report = *built.get();
-    auto cost = [&](std::vector<std::pair<enum edge_kind, enum verdict>> orders) {
+    auto cost = [&](std::vector<std::pair<enum edge_kind, enum verdict>> orders, unsigned beside = 0) {
         memset(report.edges.counts, 0, sizeof report.edges.counts);
-        for (const auto &order : orders)
+        report.edges.direct = 0;
+        for (const auto &order : orders) {
             report.edges.counts[order.first][order.second]++;
+            report.edges.direct += order.second == VERDICT_NEEDED;
+        }
+        report.edges.direct -= beside;
         return default_cost_names[default_cost_of(&report).cost];
     };
     EXPECT_STREQ("up-to", cost({}));
     const enum edge_kind kinds[] = {EDGE_FAN_IN, EDGE_FAN_OUT, EDGE_FIFO};
     for (enum edge_kind one : kinds) {
         EXPECT_STREQ("needed", cost({{one, VERDICT_NEEDED}})) << one;
+        EXPECT_STREQ("up-to", cost({{one, VERDICT_NEEDED}}, 1)) << one << ": other work stands between";
         EXPECT_STREQ("up-to", cost({{one, VERDICT_NOT_NEEDED}})) << one;
         for (enum edge_kind other : kinds) {
             EXPECT_STREQ("needed", cost({{one, VERDICT_NEEDED}, {other, VERDICT_NEEDED}})) << one << other;

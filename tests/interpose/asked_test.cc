@@ -60,6 +60,7 @@ std::string asked(const Program &program)
     command.libraries = {"tests/sim"};
     command.env["SIM_LOG"] = folder / "log";
     command.env["SIM_LOG_ARGUMENTS"] = "1";
+    command.env.emplace("PTDS_LANES", "1"); /* what "auto" does depends on times */
     if (program.recorded) {
         command.argv.push_back(folder / "trace");
         command.env["PTDS_TRACE"] = folder / "trace";

@@ -70,7 +70,8 @@ TEST_P(WholeTrace, OfThisProgram)
     command.argv.insert(command.argv.end(), GetParam().arguments.begin(), GetParam().arguments.end());
     command.preload = {shim()};
     command.libraries = simulator();
-    command.env = {{"PTDS_POLICY", GetParam().policy}, {"PTDS_REPORT", "off"}, {"PTDS_TRACE", folder / "trace"}};
+    command.env = {
+        {"PTDS_POLICY", GetParam().policy}, {"PTDS_REPORT", "off"}, {"PTDS_TRACE", folder / "trace"}, {"PTDS_LANES", "1"}};
     command.env.insert(GetParam().more.begin(), GetParam().more.end());
     recorded.outcome = run(command);
     ASSERT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
